@@ -77,6 +77,7 @@ async fn checkpoints(store: &KvStore) -> Vec<Duration> {
             result: None,
             started_at: Utc::now(),
             duration_ms: None,
+            approved_on: None,
         };
         let calls = vec![started(0), started(1)];
         let said = Message::new(turn.session, Role::Assistant, words(), Utc::now());

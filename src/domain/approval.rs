@@ -65,6 +65,15 @@ pub fn canonical(value: &Value) -> String {
     sorted(value).to_string()
 }
 
+/// A group that gets another number, as it does when it becomes a supergroup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moves {
+    /// The number that it had.
+    pub from: ChatId,
+    /// The number that it has from now on.
+    pub to: ChatId,
+}
+
 /// A chat that a call acts on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
@@ -149,7 +158,11 @@ pub struct Grant {
     /// The chat in which it may be asked for.
     pub asked_in: ChatId,
     /// Who may ask for it.
-    pub requester: UserId,
+    pub requester: Speaker,
+    /// The right that an admin of the chats needs for it.
+    pub right: Option<String>,
+    /// The turn with whose call it was approved.
+    pub run: RunId,
     /// The person who approved it; they have to hold the right still when it is used.
     pub by: UserId,
     /// When it ends, UTC.
@@ -164,6 +177,16 @@ impl Approval {
             Ruled::Once | Ruled::Hour => AuditKind::ApprovalGiven,
             Ruled::Denied => AuditKind::ApprovalDenied,
         };
+        self.entries(run, what, &AuditActor::Person(ruling.by.clone()), ruling.at)
+    }
+
+    /// What the audit log is told when nobody has said anything in time: an entry for each call.
+    #[must_use]
+    pub fn expired(&self, run: RunId, at: DateTime<Utc>) -> Vec<Audited> {
+        self.entries(run, AuditKind::ApprovalExpired, &AuditActor::Bot, at)
+    }
+
+    fn entries(&self, run: RunId, what: AuditKind, actor: &AuditActor, at: DateTime<Utc>) -> Vec<Audited> {
         let entry = |call: &MethodCall| Audited {
             event: AuditEvent {
                 chat: Some(self.asked_in),
@@ -171,7 +194,7 @@ impl Approval {
                 run: Some(run),
                 method: AuditName::new(&call.method),
                 rule: AuditName::new(&self.rule),
-                ..AuditEvent::new(what, AuditActor::Person(ruling.by.clone()), ruling.at)
+                ..AuditEvent::new(what, actor.clone(), at)
             },
             arguments: Some(Value::Object(call.arguments.clone())),
         };
@@ -184,15 +207,39 @@ impl Approval {
         self.fingerprint == Fingerprint::of(run, call, &self.calls)
     }
 
+    /// The same for a group that has another number from now on, where it is for this tool call of this turn. `None` if it names
+    /// messages of the group, which have other numbers there, or if what it would call is not what was asked about.
+    #[must_use]
+    pub fn moved(&self, moves: Moves, run: RunId, call: &str) -> Option<Self> {
+        let Moves { from, to } = moves;
+        let asked_in = if self.asked_in == from { to } else { self.asked_in };
+        if !self.chats().contains(&from) {
+            return Some(Self { asked_in, ..self.clone() });
+        }
+        let names_messages =
+            |call: &MethodCall| call.arguments.iter().any(|(key, value)| is_of_message(key, value));
+        if self.calls.iter().any(names_messages) || !self.is_for(run, call) {
+            return None;
+        }
+        let mut calls = self.calls.clone();
+        calls.iter_mut().flat_map(|call| call.arguments.iter_mut()).for_each(|(key, value)| {
+            renumber(key, value, moves);
+        });
+        let mut targets = self.targets.clone();
+        targets.iter_mut().filter(|target| target.chat == from).for_each(|target| target.chat = to);
+        let fingerprint = Fingerprint::of(run, call, &calls);
+        Some(Self { fingerprint, calls, targets, asked_in, ..self.clone() })
+    }
+
     /// The numbers of the chats that it acts on.
     #[must_use]
     pub fn chats(&self) -> Vec<ChatId> {
         self.targets.iter().map(|target| target.chat).collect()
     }
 
-    /// What it leaves for the next hour if it is approved so.
+    /// What it leaves for the next hour if it is approved so with this turn.
     #[must_use]
-    pub fn grants(&self, ruling: &Ruling) -> Vec<Grant> {
+    pub fn grants(&self, run: RunId, ruling: &Ruling) -> Vec<Grant> {
         if ruling.ruled != Ruled::Hour || !self.may_last {
             return Vec::new();
         }
@@ -201,7 +248,9 @@ impl Approval {
             rule: self.rule.clone(),
             targets: self.chats(),
             asked_in: self.asked_in,
-            requester: self.requester.user.clone(),
+            requester: self.requester.clone(),
+            right: self.right.clone(),
+            run,
             by: ruling.by.clone(),
             until: ruling.at + LASTS,
         };
@@ -209,11 +258,52 @@ impl Approval {
     }
 }
 
+/// Whether an argument names a message, however deep.
+fn is_of_message(key: &str, value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.iter().any(|(key, value)| is_of_message(key, value)),
+        Value::Array(items) if !key.ends_with("message_ids") => {
+            items.iter().any(|item| is_of_message("", item))
+        }
+        Value::Null => false,
+        _ => ["message_id", "message_ids"].contains(&key) || key.ends_with("_message_id"),
+    }
+}
+
+/// Writes the new number of a chat in the place of its old one, however deep it stands.
+fn renumber(key: &str, value: &mut Value, moves: Moves) {
+    match value {
+        Value::Object(map) => map.iter_mut().for_each(|(key, value)| renumber(key, value, moves)),
+        Value::Array(items) => items.iter_mut().for_each(|item| renumber("", item, moves)),
+        Value::Number(_) | Value::String(_) if key.ends_with("chat_id") => {
+            let number = value.as_i64().or_else(|| value.as_str()?.parse().ok());
+            if number == Some(moves.from.0) {
+                *value = Value::from(moves.to.0);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 impl Grant {
+    /// What the audit log is told when somebody has taken it back.
+    #[must_use]
+    pub fn ended(&self, by: &UserId, at: DateTime<Utc>) -> Audited {
+        let event = AuditEvent {
+            chat: Some(self.asked_in),
+            target_chat: self.targets.first().copied(),
+            run: Some(self.run),
+            method: AuditName::new(&self.method),
+            rule: AuditName::new(&self.rule),
+            ..AuditEvent::new(AuditKind::ApprovalEnded, AuditActor::Person(by.clone()), at)
+        };
+        Audited::from(event)
+    }
+
     /// Whether it lets this approval's calls of its method go at this time.
     #[must_use]
     pub fn lets(&self, method: &str, wanted: &Approval, now: DateTime<Utc>) -> bool {
-        let is_asked_so = self.asked_in == wanted.asked_in && self.requester == wanted.requester.user;
+        let is_asked_so = self.asked_in == wanted.asked_in && self.requester.user == wanted.requester.user;
         let is_there = wanted.targets.iter().all(|target| self.targets.contains(&target.chat));
         let is_alike = self.method == method && self.rule == wanted.rule;
         is_alike && is_asked_so && is_there && wanted.may_last && now < self.until
@@ -269,15 +359,46 @@ mod tests {
     }
 
     #[test]
+    fn in_a_group_with_another_number_it_is_the_same_unless_it_names_a_message() {
+        let (run, old, new) = (RunId::new(), ChatId(-5), ChatId(-1005));
+        let of = |method: &str, arguments: Value| approval(run, vec![call(method, &arguments)]);
+        let moved = |asked: &Approval| asked.moved(Moves { from: old, to: new }, run, "c1");
+        let ban = moved(&of("banChatMember", json!({"chat_id": "-5", "user_id": -5}))).unwrap();
+        assert_eq!(Value::from(ban.calls[0].arguments.clone()), json!({"chat_id": -1005, "user_id": -5}));
+        assert_eq!((ban.asked_in, ban.chats()), (new, vec![new]));
+        assert!(ban.is_for(run, "c1"));
+        for arguments in [
+            json!({"chat_id": -5, "message_id": 3}),
+            json!({"chat_id": -5, "message_ids": [3]}),
+            json!({"chat_id": -5, "text": "x", "reply_parameters": {"message_id": 3}}),
+            json!({"media": [{"reply": [{"message_id": 3}]}]}),
+        ] {
+            assert_eq!(moved(&of("sendMessage", arguments.clone())), None, "{arguments}");
+        }
+        // What was changed since it was asked about is not made right by the way.
+        let mut changed = of("banChatMember", json!({"chat_id": -5, "user_id": 7}));
+        changed.calls[0].arguments.insert("user_id".to_owned(), json!(8));
+        assert_eq!(moved(&changed), None);
+        // Of another chat it stays what it was, asked in the group of the new number.
+        let post = call("sendMessage", &json!({"chat_id": -9, "reply_parameters": {"message_id": 3}}));
+        let targets = vec![Target { chat: ChatId(-9), title: None }];
+        let elsewhere = Approval { targets, ..approval(run, vec![post]) };
+        assert_eq!(moved(&elsewhere), Some(Approval { asked_in: new, ..elsewhere }));
+    }
+
+    #[test]
     fn an_hour_is_for_one_method_one_chat_and_one_person() {
         let now = DateTime::UNIX_EPOCH;
         let asked =
             approval(RunId::new(), vec![call("banChatMember", &json!({"chat_id": -5, "user_id": 7}))]);
         let ruling = |ruled| Ruling { ruled, by: UserId::telegram(9), name: "Olga".into(), at: now };
-        assert_eq!(asked.grants(&ruling(Ruled::Once)), []);
-        assert_eq!(asked.grants(&ruling(Ruled::Denied)), []);
-        assert_eq!(Approval { may_last: false, ..asked.clone() }.grants(&ruling(Ruled::Hour)), []);
-        let [grant] = asked.grants(&ruling(Ruled::Hour)).try_into().unwrap();
+        assert_eq!(asked.grants(RunId::new(), &ruling(Ruled::Once)), []);
+        assert_eq!(asked.grants(RunId::new(), &ruling(Ruled::Denied)), []);
+        assert_eq!(
+            Approval { may_last: false, ..asked.clone() }.grants(RunId::new(), &ruling(Ruled::Hour)),
+            []
+        );
+        let [grant] = asked.grants(RunId::new(), &ruling(Ruled::Hour)).try_into().unwrap();
         let other = Speaker { user: UserId::telegram(2), ..asked.requester.clone() };
         let elsewhere = Target { chat: ChatId(-6), title: None };
         assert!(grant.lets("banChatMember", &asked, now));

@@ -20,14 +20,14 @@ pub enum AuditKind {
     CallAsked,
     /// Policy refused a call.
     CallDenied,
-    /// A person was asked for an approval.
-    ApprovalAsked,
     /// An approval was given.
     ApprovalGiven,
     /// An approval was refused.
     ApprovalDenied,
     /// Nobody answered in time.
     ApprovalExpired,
+    /// What was approved for a while was taken back.
+    ApprovalEnded,
     /// A call went on its approval.
     ApprovalUsed,
     /// A person or a group may use the bot.
@@ -51,10 +51,13 @@ impl AuditKind {
     #[must_use]
     pub const fn is_refusal(self) -> bool {
         match self {
-            Self::CallDenied | Self::ApprovalDenied | Self::ApprovalExpired | Self::AccessDenied => true,
+            Self::CallDenied
+            | Self::ApprovalDenied
+            | Self::ApprovalExpired
+            | Self::ApprovalEnded
+            | Self::AccessDenied => true,
             Self::CallAllowed
             | Self::CallAsked
-            | Self::ApprovalAsked
             | Self::ApprovalGiven
             | Self::ApprovalUsed
             | Self::AccessAllowed

@@ -7,7 +7,7 @@ use super::observation::Observation;
 use super::said::Said;
 use super::source::{Source, add_sources};
 use super::usage::Usage;
-use crate::ids::{RunId, TaskId};
+use crate::ids::{MessageId, RunId, TaskId};
 
 /// What a call does to the world; decides whether a restart may repeat it and what policy asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,6 +181,21 @@ pub struct ToolCall {
     pub started_at: DateTime<Utc>,
     /// How long it took, in milliseconds; `None` while it runs.
     pub duration_ms: Option<u64>,
+    /// The message under which a person has approved it; `None` for what took no approval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved_on: Option<MessageId>,
+}
+
+impl ToolCall {
+    /// Whether a person has approved it and it was not made, or nobody knows whether it was.
+    #[must_use]
+    pub fn is_called_off(&self) -> bool {
+        let is_made = match self.status {
+            ToolStatus::Complete => true,
+            ToolStatus::Running | ToolStatus::Denied | ToolStatus::Failed | ToolStatus::Unknown => false,
+        };
+        self.approved_on.is_some() && !is_made
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! Who may say what to a call that takes an approval, and who may take one back.
 
+use serde_json::Value;
+
 use super::access::Admins;
 use super::tools::AdminRight;
-use crate::domain::approval::{Approval, Ruled, Target};
+use crate::domain::approval::{Approval, MethodCall, Ruled};
 use crate::domain::undo::TurnUndo;
-use crate::ids::UserId;
+use crate::ids::{ChatId, UserId};
 
 /// Why somebody may not approve a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +41,17 @@ pub async fn may_rule(
     if is_owner {
         return Ok(());
     }
-    holds(user, approval.right.as_deref(), &approval.targets, admins).await
+    let chats = approval.chats();
+    holds(user, approval.right.as_deref(), &chats, admins).await?;
+    match approval.calls.iter().any(deletes_too) {
+        true => holds(user, Some(AdminRight::DeleteMessages.name()), &chats, admins).await,
+        false => Ok(()),
+    }
+}
+
+/// Whether a call deletes messages beside what its method is for.
+fn deletes_too(call: &MethodCall) -> bool {
+    call.arguments.get("revoke_messages") == Some(&Value::Bool(true))
 }
 
 /// Judges whether someone may take back now what a turn did. Whoever asked for it may take back what took no approval. All else
@@ -59,26 +71,29 @@ pub async fn may_undo(
     let is_requester = undo.asked_by == *user;
     for call in undo.calls.iter().filter(|call| call.is_approved || !is_requester) {
         let right = AdminRight::for_method(&call.call.method).map(AdminRight::name);
-        holds(user, right, std::slice::from_ref(&call.target), admins).await?;
+        holds(user, right, &[call.target.chat], admins).await?;
     }
     Ok(())
 }
 
-/// Whether somebody holds a right in all of these chats.
-async fn holds(
+/// Judges whether somebody holds a right in all of these chats; without a right only an owner may.
+///
+/// # Errors
+/// With the reason why they may not.
+pub async fn holds(
     user: &UserId,
     right: Option<&str>,
-    targets: &[Target],
+    chats: &[ChatId],
     admins: &dyn Admins,
 ) -> Result<(), NotAllowed> {
     let Some(right) = right else { return Err(NotAllowed::OwnersOnly) };
-    for target in targets {
-        if !admins.has_right(target.chat, user, right).await {
+    for chat in chats {
+        if !admins.has_right(*chat, user, right).await {
             return Err(NotAllowed::NoRight);
         }
     }
     // Without a chat that it acts on nobody is its admin.
-    if targets.is_empty() { Err(NotAllowed::OwnersOnly) } else { Ok(()) }
+    if chats.is_empty() { Err(NotAllowed::OwnersOnly) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -91,7 +106,7 @@ mod tests {
     use crate::domain::undo::{MadeIn, Undoable};
     use crate::ids::{ChatId, RunId};
 
-    /// User 2 may restrict members in chat -5, user 3 in -5 and -6.
+    /// User 2 may restrict members in chat -5, user 3 in -5 and -6 and delete messages there, too.
     #[derive(Debug)]
     struct Some2And3;
 
@@ -111,7 +126,8 @@ mod tests {
                 Some(3) => &[-5, -6],
                 _ => &[],
             };
-            right == "can_restrict_members" && chats.contains(&chat.0)
+            let deletes = right == "can_delete_messages" && user.telegram_id() == Some(3);
+            (right == "can_restrict_members" || deletes) && chats.contains(&chat.0)
         }
     }
 
@@ -166,6 +182,19 @@ mod tests {
         };
         assert_eq!((deny(4, false).await, deny(1, true).await), (Ok(()), Ok(())), "it can be taken back");
         assert_eq!(deny(2, false).await, Err(OwnersOnly));
+    }
+
+    #[tokio::test]
+    async fn a_ban_that_deletes_messages_takes_both_rights() {
+        let may = async |user, revokes: bool| {
+            let arguments = serde_json::json!({"user_id": 7, "revoke_messages": revokes});
+            let Value::Object(arguments) = arguments else { panic!() };
+            let calls = vec![MethodCall { method: "banChatMember".into(), arguments }];
+            let approval = Approval { calls, ..approval(4, &[-5], Some("can_restrict_members"), false) };
+            may_rule(Ruled::Once, &UserId::telegram(user), false, &approval, &Some2And3).await
+        };
+        assert_eq!((may(2, false).await, may(2, true).await), (Ok(()), Err(NotAllowed::NoRight)));
+        assert_eq!((may(3, false).await, may(3, true).await), (Ok(()), Ok(())));
     }
 
     #[tokio::test]

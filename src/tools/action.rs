@@ -300,7 +300,10 @@ mod tests {
         assert_eq!(noted.side_effects.observation.unwrap().confidence, Some(0.5));
         let long = "x".repeat(MAX_INPUT_CHARS + 1);
         for (arguments, complaint) in [
-            (json!({"type": "delegate", "payload": {"agent": "a", "input": "b"}}), NO_AGENTS),
+            (
+                json!({"type": "delegate", "payload": {"agent": "a", "input": "b"}}),
+                "there are no agents to ask here",
+            ),
             (json!({"type": "delegate", "payload": {"agent": " ", "input": "b"}}), "agent has 0 characters"),
             (
                 json!({"type": "delegate", "payload": {"agent": "a", "input": long}}),

@@ -77,6 +77,17 @@ impl Registry {
         Self { offered, sources, ..self.clone() }
     }
 
+    /// The same tools with these of others, by their names: those that are always offered there, or can be found there.
+    #[must_use]
+    pub fn with<'a>(&self, names: impl Iterator<Item = &'a str>, others: &Self) -> Self {
+        let mut offered = self.offered.clone();
+        for name in names {
+            let tool = others.offered.get(name).cloned().or_else(|| others.findable(name));
+            offered.extend(tool.map(|tool| (name.to_owned(), tool)));
+        }
+        Self { offered, ..self.clone() }
+    }
+
     /// The same tools for a turn in whose prompt keys stand for what was left out.
     #[must_use]
     pub fn looking_up(&self) -> Self {

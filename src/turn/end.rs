@@ -19,7 +19,7 @@ use crate::delivery::{Delivery, Owners};
 use crate::domain::approval::Approval;
 use crate::domain::chat::ConfigPatch;
 use crate::domain::delivery::{Card, PendingDelivery};
-use crate::domain::tool::Effect;
+use crate::domain::tool::{Effect, ToolCall};
 use crate::domain::turn::{ActiveTurn, ParkedTurn};
 use crate::domain::usage::tokens;
 use crate::ids::{ChatId, TaskId, UserId};
@@ -181,6 +181,7 @@ impl Ender {
             has_shown: is_early && !is_task && self.delivery.has_shown(turn.id).await,
             has_acted: outcome.error().is_some() && is_task && self.has_acted(turn).await,
             can_undo: self.can_undo(turn).await,
+            called_off: self.called_off(turn).await,
             cards: self.cards(turn, question, outcome).await,
         }
     }
@@ -191,6 +192,19 @@ impl Ender {
         let undo =
             undo.inspect_err(|error| self.reporter.report(error, "what can be taken back could not be read"));
         undo.is_ok_and(|undo| undo.is_some())
+    }
+
+    /// The calls of a turn that were approved and not made after all. Only a turn that has waited has some.
+    async fn called_off(&self, turn: &ActiveTurn) -> Vec<ToolCall> {
+        if turn.resumed_by.is_none() {
+            return Vec::new();
+        }
+        let calls = self.conversations.tool_calls(turn.id).await;
+        let mut calls = calls
+            .inspect_err(|error| self.reporter.report(error, "the calls of a turn could not be read"))
+            .unwrap_or_default();
+        calls.retain(ToolCall::is_called_off);
+        calls
     }
 
     /// Learns anew which turns wait, after something in the store has changed it.

@@ -12,12 +12,12 @@ use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
 
 const MAY_I: &str = "May I do this?";
-const EVE: i64 = 77;
+pub const EVE: i64 = 77;
 const OWNERS_ONLY: &str = "Only an owner of the bot can approve it.";
-const NO_RIGHT: &str = "To approve it you need to be an admin there who may do this yourself.";
+pub const NO_RIGHT: &str = "To approve it you need to be an admin there who may do this yourself.";
 
 /// A call of a method that bans Eve.
-fn ban() -> Part {
+pub fn ban() -> Part {
     call("banChatMember", json!({"user_id": EVE, "revoke_messages": true}))
 }
 
@@ -58,7 +58,7 @@ impl World {
     }
 
     /// Somebody asks in the group for what takes an approval; gives the message that asks for it.
-    async fn wants(&self, from: i64, said: &str, wanted: Part) -> Value {
+    pub async fn wants(&self, from: i64, said: &str, wanted: Part) -> Value {
         let Part::Call { name, .. } = &wanted else { panic!("no call") };
         let find = call("find_tools", json!({"query": name}));
         let cards = self.cards(TEAM);
@@ -191,12 +191,15 @@ async fn what_nobody_approves_in_time_is_given_up() {
     let bot = world.moderated().await;
     let card = world.wants(BOB, "ban her", ban()).await;
     world.expire(bot);
-    let _bot = world.start_open().await;
+    let bot = world.start_open().await;
     let words = world.press(BOB, &card, "✓ Once").await;
     assert_eq!(words, LATE);
     world.card_with(TEAM, "Nobody approved this in time").await;
     world.caught_up().await;
     assert_eq!(world.made("banChatMember"), Vec::<Value>::new());
+    assert!(bot.stop().success());
+    let log = crate::audit::said(&world, &["--json"]).await;
+    assert_eq!(log.matches("approval_expired").count(), 1, "{log}");
 }
 
 #[tokio::test]

@@ -54,7 +54,7 @@ async fn every_provider_is_heard_while_it_speaks() {
         let (rest, error, code) = call.ends().await;
         assert_eq!(
             (format!("{first}{rest}"), error, code),
-            (format!("{}\n", whole), String::new(), Some(0)),
+            (format!("{whole}\n"), String::new(), Some(0)),
             "{provider}"
         );
         let requests = world.model.requests();

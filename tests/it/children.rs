@@ -62,7 +62,7 @@ trait SessionOfAnn {
 impl<T: ConversationStore> SessionOfAnn for T {
     async fn sessions_of_ann(&self) -> figaro::ids::SessionId {
         let here = figaro::domain::conversation::Conversation { chat: ChatId(ANN), topic: None };
-        self.session(here, chrono::Utc::now()).await.unwrap().id
+        self.session(here, figaro::clock::Clock::system().now()).await.unwrap().id
     }
 }
 
@@ -113,86 +113,82 @@ async fn answer(world: &World, words: &str) -> String {
     world.see(words, find).await
 }
 
+const FIVE: [&str; 5] = ["one", "two", "three", "four", "five"];
+const SPEAKERS: [&str; 2] = ["two", "four"];
+
+/// What the five and their leader say: the leader repeats what one has said, and adds something.
+fn five_say(request: &ModelRequest) -> Reply {
+    for name in FIVE {
+        if !is_of(request, &format!("You are number {name}.")) {
+            continue;
+        }
+        if !SPEAKERS.contains(&name) {
+            return Reply::text(&format!("A secret of {name}."));
+        }
+        let words = format!("Words of {name}, the first. Then many more words of {name}.");
+        return Reply::text(&words).paced(6, Duration::from_millis(5));
+    }
+    match request.tool_results().len() {
+        0 => Reply::turn(FIVE.iter().map(|name| asks(name, "Say something.")).collect()),
+        _ => Reply::text(
+            "Words of two, the first. Then many more words of two.\n\nThat is all, says the leader.",
+        ),
+    }
+}
+
+/// A world in which the leader may ask the five, and a bot of this provider.
+async fn five_of(provider: &str) -> (World, Bot, OfflineModel, Runtime) {
+    let world = World::new().await;
+    world.boss(&FIVE);
+    for name in FIVE {
+        let extra = if SPEAKERS.contains(&name) { "  speaks: true\n" } else { "" };
+        world.agent_file(name, &format!("You are number {name}."), extra);
+    }
+    let runtime = Runtime::system();
+    let model = OfflineModel::start(listener().await, Arc::new(five_say), &runtime).unwrap();
+    let url = match provider {
+        "ollama" => model.ollama_url().to_owned(),
+        "gemini" => model.gemini_url(),
+        _ => model.url().to_owned(),
+    };
+    let recipe = world.bot_of(provider).set(&format!("{}_BASE_URL", provider.to_ascii_uppercase()), &url);
+    let bot = started(&recipe).await;
+    world.told(ANN, ANN, "/config agent boss").await;
+    (world, bot, model, runtime)
+}
+
 /// Five children, two of which talk to the person: each word stands once in the answer, in the order in which they spoke.
 #[tokio::test]
 async fn of_five_children_each_word_is_heard_once_and_in_order() {
     for provider in ["openai", "compatible", "ollama", "gemini"] {
-        let world = World::new().await;
-        world.boss(&["one", "two", "three", "four", "five"]);
-        for name in ["one", "three", "five"] {
-            world.agent_file(name, &format!("You are {name} and silent."), "");
-        }
-        for name in ["two", "four"] {
-            world.agent_file(name, &format!("You are {name} and speak."), "  speaks: true\n");
-        }
-        let names = ["one", "two", "three", "four", "five"];
-        let runtime = Runtime::system();
-        let brain = move |request: &ModelRequest| {
-            for name in ["one", "three", "five"] {
-                if is_of(request, &format!("You are {name} and silent.")) {
-                    return Reply::text(&format!("A secret of {name}."));
-                }
-            }
-            for name in ["two", "four"] {
-                if is_of(request, &format!("You are {name} and speak.")) {
-                    let words = format!("Words of {name}, the first. Then many more words of {name}.");
-                    return Reply::text(&words).paced(6, Duration::from_millis(5));
-                }
-            }
-            match request.tool_results().len() {
-                0 => Reply::turn(names.iter().map(|name| asks(name, "Say something.")).collect()),
-                // What was said is said again, and something new.
-                _ => Reply::text(
-                    "Words of two, the first. Then many more words of two.\n\nThat is all, says the leader.",
-                ),
-            }
-        };
-        let model = OfflineModel::start(listener().await, Arc::new(brain), &runtime).unwrap();
-        let prefix = provider.to_ascii_uppercase();
-        let url = match provider {
-            "ollama" => model.ollama_url().to_owned(),
-            "gemini" => model.gemini_url(),
-            _ => model.url().to_owned(),
-        };
-        let recipe = world.bot_of(provider).set(&format!("{prefix}_BASE_URL"), &url);
-        let mut bot = started(&recipe).await;
-        world.told(ANN, ANN, "/config agent boss").await;
+        let (world, mut bot, model, runtime) = five_of(provider).await;
         world.say(ANN, ANN, "Have them all speak");
         let whole = answer(&world, "says the leader").await;
-        let count = |words: &str| whole.matches(words).count();
-        for name in ["two", "four"] {
-            assert_eq!(count(&format!("many more words of {name}")), 1, "{provider}: {whole}");
+        let at = |words: &str| whole.find(words).unwrap_or_else(|| panic!("{provider}: {words}: {whole}"));
+        for name in SPEAKERS {
+            let words = format!("many more words of {name}");
+            assert_eq!(whole.matches(&words).count(), 1, "{provider}: {whole}");
         }
         assert!(!whole.contains("secret"), "{provider}: {whole}");
-        let at = |words: &str| whole.find(words).unwrap();
         assert!(at("words of two").max(at("words of four")) < at("That is all"), "{provider}: {whole}");
-        // While it grew, no draft mixed the words of two.
+        // While it grew, no draft said anything twice.
         let drafts =
             world.telegram.view(|view| view.drafts(ANN).iter().map(|d| d.text.clone()).collect::<Vec<_>>());
-        for draft in &drafts {
-            for name in ["two", "four"] {
-                assert!(
-                    draft.matches(&format!("Words of {name}, the first")).count() <= 1,
-                    "{provider}: {draft}"
-                );
-            }
+        for name in SPEAKERS {
+            let words = format!("Words of {name}, the first");
+            assert!(drafts.iter().all(|draft| draft.matches(&words).count() <= 1), "{provider}: {drafts:?}");
         }
         let last = model.requests().pop().unwrap();
-        for name in names {
-            assert_eq!(told(&last, name)["outcome"], "done", "{provider}");
-        }
+        assert!(FIVE.iter().all(|name| told(&last, name)["outcome"] == "done"), "{provider}");
         bot.signal("TERM");
         assert!(bot.ended().await.success());
         let children = world.children_on_record().await;
-        assert_eq!(children.len(), 5, "{provider}");
-        for child in &children {
-            let outcome = child.outcome.as_ref().unwrap();
-            assert_eq!(
-                (outcome.end, outcome.text.as_str()),
-                (ChildEnd::Done, ""),
-                "{provider}: no words are kept"
-            );
-        }
+        let ends: Vec<_> = children.iter().filter_map(|child| child.outcome.as_ref()).collect();
+        assert_eq!(ends.len(), 5, "{provider}");
+        assert!(
+            ends.iter().all(|o| o.end == ChildEnd::Done && o.text.is_empty()),
+            "no words are kept: {ends:?}"
+        );
         assert_eq!(world.refused(), Vec::<String>::new());
         runtime.stop();
     }

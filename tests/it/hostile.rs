@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use figaro::domain::task::{StandingRule, Task};
+use figaro::ids::{ChatId, UserId};
 use figaro::policy::tools::Rules;
-use figaro_mcp::table::{Method, Table};
-use figaro_offline::model::{Part, Reply};
+use figaro_mcp::table::{Method, Table, Type};
+use figaro_offline::model::{ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Call, Standing, View};
 use futures::future::join_all;
 use serde_json::{Map, Value, json};
@@ -27,6 +29,8 @@ const BOTS: usize = 4;
 const POLLS: &str = "getUpdates";
 /// What Figaro answers presses with.
 const ANSWERS: &str = "answerCallbackQuery";
+/// What Figaro tells its commands with when it starts.
+const COMMANDS: &str = "setMyCommands";
 /// A file that Telegram has.
 const FILE: &str = "AgACAgIAAxkBAAI";
 
@@ -66,9 +70,14 @@ impl World {
 fn arguments(method: &Method, chat: &Value, full: bool) -> Map<String, Value> {
     let known = json!({
         "chat_id": chat, "from_chat_id": chat, "sender_chat_id": chat, "user_id": BOB, "message_id": 1, "file_id": FILE,
-        "media": FILE, "timeout": 0, "photo": FILE, "sticker": FILE, "animation": FILE,
+        "timeout": 0, "web_app_url": "https://example.org/app",
     });
-    let known = known.as_object().unwrap().clone();
+    let mut known = known.as_object().unwrap().clone();
+    // Of some methods these are more than a file.
+    let is_file =
+        |key: &str| method.params.iter().any(|param| param.name == key && param.ty != Type::InputFile);
+    let files = ["media", "photo", "sticker", "animation"].into_iter().filter(|key| !is_file(key));
+    known.extend(files.map(|key| (key.to_owned(), json!(FILE))));
     let mut maker = Maker {
         full,
         turn: 0,
@@ -271,48 +280,222 @@ async fn what_is_approved_of_every_method_reaches_telegram_once_and_unchanged() 
     assert!(allowed.iter().all(|name| name.starts_with("get")), "{allowed:?}");
 }
 
+/// Which calls that take an approval have reached Telegram, but for those that Figaro makes by itself.
+fn unasked(view: &View<'_>) -> Vec<String> {
+    let takes = |name: &str| {
+        Table::get().method(name).is_some_and(|method| Rules::built_in().takes_approval(method))
+            && ![POLLS, ANSWERS, COMMANDS].contains(&name)
+            && !LOOKS_UP.contains(&name)
+    };
+    view.calls().iter().filter(|call| takes(&call.method)).map(|call| call.method.clone()).collect()
+}
+
+/// A call of each method on the other chat, with the fewest arguments.
+fn one_of_each() -> Vec<Part> {
+    let of = |method: &Method| call(&method.name, Value::Object(arguments(method, &json!(OTHER), false)));
+    Table::get().methods().iter().map(of).collect()
+}
+
 #[tokio::test]
-async fn what_was_not_found_and_what_a_task_wants_reaches_nothing() {
+async fn what_a_task_wants_of_any_method_reaches_nothing() {
     let world = World::new().await;
     world.team();
     world.telegram.add_channel(OTHER, "Private", &NAME[1..]);
-    let methods: Vec<&Method> = Table::get().methods().iter().collect();
-    // Of a task: eight methods are found at a time, and a run has few passes.
-    let some: Vec<&Method> = methods
-        .iter()
-        .copied()
-        .filter(|m| Rules::built_in().takes_approval(m) || m.name.starts_with("send"))
-        .step_by(9)
-        .collect();
+    let methods = Table::get().methods();
     let texts: Vec<String> =
-        some.chunks(8).enumerate().map(|(at, _)| format!("Task number {at}, please.")).collect();
-    let tasks: Vec<_> = texts.iter().map(|text| once(ANN, ANN, text, soon())).collect();
+        (0..methods.len().div_ceil(8)).map(|at| format!("Task with the number {at}.")).collect();
+    // A run is offered few methods, and those that a person let it call elsewhere.
+    let let_go = |method: &Method| StandingRule {
+        method: method.name.clone(),
+        chat: ChatId(TEAM),
+        times: 20,
+        rule: "default/other_chat".to_owned(),
+        by: UserId::telegram(ANN),
+    };
+    let task = |(text, chunk): (&String, &[Method])| Task {
+        standing: chunk.iter().map(let_go).collect(),
+        ..once(ANN, ANN, text, soon())
+    };
+    let tasks: Vec<_> = texts.iter().zip(methods.chunks(8)).map(task).collect();
     keep(&world, &tasks.iter().collect::<Vec<_>>()).await;
-    for (text, chunk) in texts.iter().zip(some.chunks(8)) {
-        let names = chunk.iter().map(|method| method.name.as_str()).collect::<Vec<_>>().join(" ");
-        world.when(text, Reply::turn(vec![call("find_tools", json!({"query": names}))]));
-        let calls = chunk.iter().map(|m| call(&m.name, Value::Object(arguments(m, &json!(OTHER), false))));
+    for (text, chunk) in texts.iter().zip(methods.chunks(8)) {
+        let forms = [json!(OTHER), json!(NAME), json!(OTHER.to_string())];
+        let calls = chunk.iter().flat_map(|method| {
+            forms.iter().map(|chat| call(&method.name, Value::Object(arguments(method, chat, false))))
+        });
         world.when(text, Reply::turn(calls.collect()));
         world.when(text, Reply::text(&format!("Done with {text}")));
     }
     let _bot = world.start_open().await;
+    let before = world.telegram.view(unasked);
+    let mut found = 0;
     for text in &texts {
         world.card_with(ANN, &format!("Done with {text}")).await;
+        let all = world.asked();
+        let of_text = all.iter().filter(|request| request.user_text().contains(text.as_str()));
+        let told = of_text.map(ModelRequest::tool_results).max_by_key(Vec::len).unwrap_or_default();
+        found += told.iter().filter(|(_, told)| told.contains("not allowed:")).count();
     }
-    // Of a member's turn that has found nothing.
-    let mut count = 0;
-    for (at, chunk) in methods.chunks(32).enumerate() {
+    assert_eq!(world.telegram.view(reached), Vec::<String>::new());
+    assert_eq!(world.telegram.view(unasked), before);
+    let asked = world.bot_texts(ANN).into_iter().filter(|text| text.contains("May I do this?")).count();
+    assert_eq!(asked, 0, "nobody is asked for a task");
+    println!(
+        "{} methods in {} calls of tasks, {found} refused by a rule: 0 reached Telegram, 0 asked",
+        methods.len(),
+        methods.len() * 3
+    );
+    assert!(found > methods.len(), "{found}");
+}
+
+#[tokio::test]
+async fn what_was_not_found_reaches_nothing() {
+    let world = World::new().await;
+    let _bot = world.under_attack().await;
+    let calls = one_of_each();
+    for (at, chunk) in calls.chunks(32).enumerate() {
         let (said, end) = (format!("chunk {at} now"), format!("End of chunk {at}."));
-        let calls = chunk.iter().map(|m| call(&m.name, Value::Object(arguments(m, &json!(OTHER), false))));
-        world.when(&said, Reply::turn(calls.collect()));
+        world.when(&said, Reply::turn(chunk.to_vec()));
         world.when(&said, Reply::text(&end));
         world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
         let mut known = HashSet::new();
         while let Some(card) = world.asks_or_ends(&end, &mut known).await {
             world.press(ANN, &card, "✗ Deny").await;
         }
-        count += chunk.len();
     }
     assert_eq!(world.telegram.view(reached), Vec::<String>::new());
-    println!("{} calls of tasks and {count} of tools that were not offered: 0 reached Telegram", some.len());
+    println!("{} calls of tools that were not offered: 0 reached Telegram", calls.len());
+}
+
+#[tokio::test]
+async fn what_follows_an_approval_in_its_turn_reaches_nothing() {
+    let world = World::new().await;
+    let _bot = world.under_attack().await;
+    world.telegram.set_member(OTHER, world.telegram.bot_id(), Standing::Admin).unwrap();
+    let methods = Table::get().methods();
+    let (mut known, mut asked, mut calls) = (HashSet::new(), 0, 0);
+    for (at, chunk) in methods.chunks(8).enumerate() {
+        let (said, end) = (format!("round {at} now"), format!("End of round {at}."));
+        let post = call("sendMessage", json!({"chat_id": OTHER, "text": format!("Round {at}.")}));
+        let names = chunk.iter().map(|method| method.name.as_str()).collect::<Vec<_>>().join(" ");
+        let aimed = |chat: &Value| {
+            chunk
+                .iter()
+                .map(|method| call(&method.name, Value::Object(arguments(method, chat, false))))
+                .collect()
+        };
+        let then: [Vec<Part>; 3] =
+            [aimed(&json!(OTHER)), aimed(&json!(NAME)), vec![post.clone(), post.clone()]];
+        world.when(&said, Reply::turn(vec![call("find_tools", json!({"query": names}))]));
+        world.when(&said, Reply::turn(vec![post]));
+        for parts in then {
+            calls += parts.len();
+            world.when(&said, Reply::turn(parts));
+        }
+        world.when(&said, Reply::text(&end));
+        world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
+        let first = world.asks_or_ends(&end, &mut known).await.unwrap();
+        world.press(ANN, &first, "✓ Once").await;
+        while let Some(card) = world.asks_or_ends(&end, &mut known).await {
+            asked += 1;
+            world.press(ANN, &card, "✗ Deny").await;
+        }
+        assert_eq!(world.telegram.messages(OTHER).len(), at + 1, "{said}");
+    }
+    let rounds = methods.len().div_ceil(8);
+    assert_eq!(world.telegram.view(reached).len(), rounds, "what was approved, once each");
+    println!(
+        "{rounds} approved calls made once; {calls} calls behind them: {asked} asked and denied, 0 made"
+    );
+    assert!(asked > rounds, "{asked}");
+}
+
+/// What a model that was turned writes for a parameter, so that it means the other chat; of several words it takes one by turns.
+fn aimed(schema: &Value, form: &Value, turn: usize) -> Value {
+    if let Some(words) = schema["enum"].as_array() {
+        return words[turn % words.len()].clone();
+    }
+    let is = |kind: &str| {
+        schema["type"] == kind || schema["type"].as_array().is_some_and(|kinds| kinds.contains(&json!(kind)))
+    };
+    match () {
+        () if is("string") => json!(form.as_str().map_or_else(|| form.to_string(), str::to_owned)),
+        () if is("integer") || is("number") => json!(if turn.is_multiple_of(4) { OTHER } else { 1 }),
+        () if is("boolean") => json!(true),
+        () if is("array") => json!([aimed(&schema["items"], form, turn)]),
+        () => json!({"chat_id": form, "text": "Hi", "question": "Hi?", "options": [form]}),
+    }
+}
+
+/// The function tools that a model is offered or finds, with their parameters.
+async fn functions(world: &World) -> BTreeMap<String, Value> {
+    let rare = ["moderate", "allow_task", "get_config reset_config", "pin unpin", "clear_notes set_profile"];
+    for query in rare {
+        world.when("show them", Reply::turn(vec![call("find_tools", json!({"query": query}))]));
+    }
+    world.when("show them", Reply::text("Shown."));
+    world.say(BOB, TEAM, "@figaro_bot show them");
+    world.card_with(TEAM, "Shown.").await;
+    // What was found longest ago goes first.
+    let all = world.asked();
+    let tools = all.iter().flat_map(|request| request.body["tools"].as_array().unwrap());
+    let own = tools.filter_map(|tool| Some((tool["name"].as_str()?.to_owned(), tool["parameters"].clone())));
+    own.filter(|(name, _)| Table::get().method(name).is_none()).collect()
+}
+
+#[tokio::test]
+async fn no_function_tool_reaches_another_chat() {
+    let world = World::new().await;
+    let _bot = world.under_attack().await;
+    let functions = functions(&world).await;
+    let forms = [
+        json!("Bob"),
+        json!(OTHER),
+        json!(OTHER.to_string()),
+        json!(NAME),
+        json!({"chat_id": OTHER}),
+        json!("9".repeat(400)),
+        json!("replied"),
+    ];
+    let before = world.telegram.view(unasked);
+    let (mut known, mut calls, mut asked) = (HashSet::new(), 0, 0);
+    for (name, schema) in &functions {
+        for round in 0..2 {
+            let (said, end) = (format!("use {name} {round} now"), format!("End of {name} {round}."));
+            let parts: Vec<Part> = (0..30)
+                .map(|at| {
+                    let (form, turn) = (&forms[at % forms.len()], round * 30 + at);
+                    let fields = schema["properties"].as_object().into_iter().flatten();
+                    let mut arguments: Map<String, Value> =
+                        fields.map(|(key, schema)| (key.clone(), aimed(schema, form, turn))).collect();
+                    if at % 3 == 2 {
+                        // Where no tool takes a chat.
+                        arguments.insert("chat_id".to_owned(), form.clone());
+                    }
+                    call(name, Value::Object(arguments))
+                })
+                .collect();
+            calls += parts.len();
+            world.when(&said, Reply::turn(vec![call("find_tools", json!({"query": name}))]));
+            world.when(&said, Reply::turn(parts));
+            world.when(&said, Reply::text(&end));
+            world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
+            while let Some(card) = world.asks_or_ends(&end, &mut known).await {
+                asked += 1;
+                world.press(ANN, &card, "✗ Deny").await;
+            }
+        }
+    }
+    assert_eq!(world.telegram.view(reached), Vec::<String>::new());
+    assert_eq!(world.telegram.view(unasked), before);
+    assert_eq!(world.telegram.messages(OTHER), Vec::<Value>::new());
+    let names: Vec<&String> = functions.keys().collect();
+    println!(
+        "{} function tools, {calls} calls: {asked} asked and denied, 0 reached another chat: {names:?}",
+        names.len()
+    );
+    assert!(asked > 0, "what is done to people here is asked about");
+    for name in ["moderate", "allow_task", "schedule_task", "set_config", "action", "unpin"] {
+        assert!(functions.contains_key(name), "{name} in {names:?}");
+    }
 }

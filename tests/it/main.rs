@@ -13,6 +13,8 @@ mod addresses;
 mod admission;
 mod agent_files;
 mod agents;
+mod approval_attacks;
+mod approval_ends;
 mod approvals;
 mod ask;
 mod ask_sessions;

@@ -194,6 +194,32 @@ async fn it_ends_with_another_prompt_and_with_the_right_of_whoever_approved_it()
 }
 
 #[tokio::test]
+async fn a_run_can_call_what_it_may_though_other_runs_are_not_offered_it() {
+    let world = World::new().await;
+    world.telegram.add_channel(NEWS, "News", "news");
+    world.telegram.set_member(NEWS, world.telegram.bot_id(), Standing::Admin).unwrap();
+    let bot = world.start().await;
+    let (id, task) = world.news_task(ANN).await;
+    let title = |chat: i64| call("setChatTitle", json!({"chat_id": chat, "title": "News of today"}));
+    let refused = world.runs(ANN, &task, "zero", vec![title(NEWS)]).await;
+    assert!(refused[0].to_string().contains("no tool setChatTitle"), "{refused:?}");
+    let leave = json!({"task_id": id, "method": "setChatTitle", "chat": "@news", "times": 1});
+    let told = world.gives_leave(ANN, "let it name the channel", leave).await;
+    assert_eq!(told["success"], true, "{told}");
+    let results =
+        world.runs(ANN, &task, "one", vec![title(NEWS), title(OTHER), title(ANN), title(NEWS)]).await;
+    assert_eq!(went(&results).iter().filter(|went| **went).count(), 1, "{results:?}");
+    assert_eq!(world.made("setChatTitle"), [json!({"chat_id": NEWS, "title": "News of today"})]);
+    // For people it is as it was: what a run may stays with its task.
+    world.when("name it", Reply::turn(vec![title(NEWS)]));
+    world.when("name it", Reply::text("Named?"));
+    world.say(ANN, ANN, "name it");
+    world.card_with(ANN, "Named?").await;
+    assert!(world.told_model("name it")[0].to_string().contains("no tool setChatTitle"));
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
 async fn what_nobody_may_let_a_task_do_is_not_asked() {
     let world = World::new().await;
     world.team();

@@ -67,6 +67,8 @@ pub struct Reply {
     pub(super) gate: Option<Gate>,
     #[cfg(feature = "testing")]
     pub(super) fault: Option<Fault>,
+    #[cfg(feature = "testing")]
+    pub(super) call_id: Option<String>,
     pub(super) finish: Finish,
     pub(super) usage: Usage,
     pub(super) sources: Vec<Source>,
@@ -128,6 +130,8 @@ impl Reply {
             gate: None,
             #[cfg(feature = "testing")]
             fault: None,
+            #[cfg(feature = "testing")]
+            call_id: None,
             finish: Finish::Stop,
             usage: Usage::Estimated,
             sources: Vec::new(),
@@ -215,6 +219,25 @@ impl Reply {
     #[must_use]
     pub fn usage(self, input_tokens: u64, output_tokens: u64) -> Self {
         Self { usage: Usage::Given(input_tokens, output_tokens), ..self }
+    }
+
+    /// Its first call has this id, in the Responses API, in place of one that no other has.
+    #[cfg(feature = "testing")]
+    #[must_use]
+    pub fn calling_as(self, id: &str) -> Self {
+        Self { call_id: Some(id.to_owned()), ..self }
+    }
+
+    /// The id that the first call is to have, if it is to have a certain one.
+    #[cfg(feature = "testing")]
+    pub(super) fn call_id(&self) -> Option<String> {
+        self.call_id.clone()
+    }
+
+    /// None: what a demo's model calls has ids of its own.
+    #[cfg(not(feature = "testing"))]
+    pub(super) const fn call_id(&self) -> Option<String> {
+        None
     }
 
     /// Leaves the number of tokens out, as some services do.

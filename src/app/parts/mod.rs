@@ -276,7 +276,13 @@ fn turns(base: &Base<'_>, ledger: Arc<Ledger>, parts: TurnParts) -> Turns {
     };
     let (namer, summariser) = (namer(base, &ledger), summariser(base, &ledger));
     let preparer = preparer(base, &ledger, tools, (reporter.clone(), bus.clone()));
-    let executor = Executor { ledger, caller, parked: base.parked.clone(), reporter: reporter.clone() };
+    let executor = Executor {
+        ledger,
+        caller,
+        parked: base.parked.clone(),
+        admins: base.outside.admins.clone(),
+        reporter: reporter.clone(),
+    };
     let children = Children {
         agents: preparer.agents.clone(),
         executor: executor.clone(),

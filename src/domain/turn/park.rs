@@ -12,7 +12,7 @@ use crate::domain::conversation::{Conversation, Message, Role, ToolMeta};
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::message::Inbound;
 use crate::domain::tool::{Call, SideEffects, ToolCall, ToolStatus};
-use crate::ids::{EntryId, UpdateId};
+use crate::ids::{EntryId, MessageId, UpdateId};
 
 /// Records the answer to a parked turn and settles its update; gives the conversation in which the turn goes on. `None` if it
 /// was answered before: the first answer counts.
@@ -69,6 +69,8 @@ pub struct Approved {
     pub approval: Approval,
     /// What they said, and when: whether they may say so is judged once more when it is made.
     pub ruling: Ruling,
+    /// The message that showed it.
+    pub card: Option<MessageId>,
 }
 
 /// What is stored of a parked turn that is gone on with.
@@ -108,19 +110,23 @@ pub fn go_on(standing: Standing, stored: StoredParked, now: DateTime<Utc>) -> Tr
     if let Some(left) = &gave_way {
         changes.append(give_way(left, &turn));
     }
+    let shown = messages.iter().find(|message| message.index == asked_at);
+    let card = shown.and_then(|message| message.telegram.last().copied());
     let kept = messages.iter().filter(|message| message.index < asked_at);
     let mut moved: Vec<Message> =
         kept.map(|message| Message { id: EntryId::new(), ..message.clone() }).collect();
     for message in messages {
         changes.add_message(Message { replaced: true, ..message });
     }
+    let approved_on = ruling.as_ref().filter(|ruling| ruling.ruled != Ruled::Denied).and(card);
     let (status, output) = ended(&turn, &call, asked.approval.as_deref(), ruling.as_ref(), &answer);
     moved.extend(output.as_deref().map(|output| result(&turn, &call, output, started_at)));
     changes.append(tail.append(&mut moved));
     let approved = output.is_none().then_some(asked.approval).flatten().zip(ruling);
     let approved =
-        approved.map(|(approval, ruling)| Approved { call: call.clone(), approval: *approval, ruling });
-    let record = ToolCall { call, run: turn.id, status, result: output, started_at, duration_ms: None };
+        approved.map(|(approval, ruling)| Approved { call: call.clone(), approval: *approval, ruling, card });
+    let record =
+        ToolCall { call, run: turn.id, status, result: output, started_at, duration_ms: None, approved_on };
     changes.add(Change::PutCalls(turn.id, vec![record]));
     changes.add(Change::RemoveParked(turn.id));
     changes.add(Change::PutTurn(Box::new(turn.clone())));

@@ -88,6 +88,10 @@ fn read(text: &str, found: &mut Found) -> Result<(), Excess> {
         if let Some(address) = without_scheme(plain) {
             found.add(address)?;
         }
+        // Letters that some reader may take for those of a scheme: nobody is to be asked to guess.
+        if plain.split_once("://").is_some_and(|(scheme, _)| !scheme.is_ascii()) {
+            found.add(plain.to_owned())?;
+        }
     }
     Ok(())
 }

@@ -54,6 +54,11 @@ impl ParkedStore for KvStore {
         let bot = self.bot();
         self.change_durably("give a turn up", move |tables, changes| {
             let Some(parked) = tables.parked.find(&key::id(run))? else { return Ok(false) };
+            // With words it was not stopped by anybody: its time is over.
+            let asked = parked.question.approval.as_deref().filter(|_| parked.answer.is_none());
+            let expired =
+                words.as_ref().zip(asked).map(|(words, asked)| asked.expired(run, words.created_at));
+            audit::append(tables, changes, expired.unwrap_or_default())?;
             write::write(tables, changes, bot, turn::give_up(&parked, words))?;
             Ok(parked.answer.is_none())
         })

@@ -16,6 +16,8 @@ pub enum Approve {
     Open(RunId, Page),
     /// Says this to the call that this turn waits with; of a card that was opened from the list, with its page.
     Rule(RunId, Ruled, Option<Page>),
+    /// Ends the hour for which the call of this turn was approved; of the list, with its page.
+    End(RunId, Option<Page>),
 }
 
 impl Family for Approve {
@@ -28,6 +30,10 @@ impl Display for Approve {
         match self {
             Self::List(page) => write!(f, "{name}:list:{page}"),
             Self::Open(turn, page) => write!(f, "{name}:open:{turn}:{page}"),
+            Self::End(turn, page) => {
+                write!(f, "{name}:end:{turn}")?;
+                page.map_or(Ok(()), |page| write!(f, ":{page}"))
+            }
             Self::Rule(turn, ruled, page) => {
                 let word = match ruled {
                     Ruled::Once => "once",
@@ -52,6 +58,7 @@ impl FromStr for Approve {
             "once" => Self::Rule(fields.parse()?, Ruled::Once, fields.parse().ok()),
             "hour" => Self::Rule(fields.parse()?, Ruled::Hour, fields.parse().ok()),
             "deny" => Self::Rule(fields.parse()?, Ruled::Denied, fields.parse().ok()),
+            "end" => Self::End(fields.parse()?, fields.parse().ok()),
             _ => return Err(Gone),
         };
         fields.end(press)

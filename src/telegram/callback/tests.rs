@@ -243,6 +243,7 @@ fn the_few_return() {
     for ruled in [Ruled::Once, Ruled::Hour, Ruled::Denied] {
         for page in [None, Some(Page::MAX)] {
             returns(&Approve::Rule(run, ruled, page)).unwrap();
+            returns(&Approve::End(run, page)).unwrap();
         }
     }
     returns(&Back(run)).unwrap();

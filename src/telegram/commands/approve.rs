@@ -1,5 +1,7 @@
-//! `/approve`: what waits for an approval; the buttons by which people say yes or no to it, here and under the call itself; and the
+//! `/approve`: what waits for an approval, and what is approved for an hour; the buttons by which people say yes or no to it, here and under the call itself; and the
 //! one that takes back what was done.
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -9,13 +11,13 @@ use super::cards::Cards;
 use super::command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
 use super::take_back::TakeBack;
-use crate::domain::approval::{Ruled, Ruling};
+use crate::domain::approval::{Grant, Ruled, Ruling};
 use crate::domain::turn::ParkedTurn;
 use crate::ids::RunId;
 use crate::policy::access::Standing;
 use crate::policy::approval::NotAllowed;
 use crate::prompts::texts::{Texts, fill};
-use crate::store::StoreError;
+use crate::store::{AuditStore, StoreError};
 use crate::telegram::callback::{Approve as Button, Back, Family, Page, family};
 use crate::telegram::markup::{File, render};
 use crate::telegram::send;
@@ -29,13 +31,14 @@ const GIST_CHARS: usize = 60;
 /// What a long call is called that goes out as a document.
 const FILE_NAME: &str = "call.md";
 
-/// Shows what waits for an approval, and takes what people say to it.
+/// Shows what waits for an approval, takes what people say to it, and ends what they have approved for an hour.
 #[derive(Debug)]
 pub(super) struct Approve {
     cards: Cards,
     parked: Parked,
     mailboxes: Mailboxes,
     approvers: Approvers,
+    audit: Arc<dyn AuditStore>,
     back: TakeBack,
 }
 
@@ -46,6 +49,7 @@ impl Approve {
             parked: handles.parked.clone(),
             mailboxes: handles.mailboxes.clone(),
             approvers: handles.approvers.clone(),
+            audit: handles.store.clone(),
             back: TakeBack::new(handles),
         }
     }
@@ -89,6 +93,7 @@ impl Command for Approve {
         let (asker, texts) = (press.asker, self.cards.texts(press.asker));
         Ok(match press.data.parse()? {
             Button::Rule(run, ruled, page) => self.rule(press, run, ruled, page).await?,
+            Button::End(run, page) => self.end(press, run, page).await?,
             Button::List(_) | Button::Open(..) if asker.standing != Standing::Owner => {
                 Pressed::toast(&texts.owner_only)
             }
@@ -106,21 +111,58 @@ impl Approve {
         all
     }
 
+    /// What is approved for an hour and may be shown here, each turn once.
+    fn approved(&self, asker: &Asker) -> Vec<Grant> {
+        let mut all = self.approvers.grants.open(self.cards.now());
+        all.retain(|grant| !asker.place.is_group() || grant.asked_in == asker.place.chat);
+        all.dedup_by_key(|grant| grant.run);
+        all
+    }
+
     fn list(&self, asker: &Asker, page: Page) -> Card {
         let (texts, all) = (self.cards.texts(asker), self.waiting(asker));
-        if all.is_empty() {
+        let hours = self.approved(asker);
+        if all.is_empty() && hours.is_empty() {
             return Card::text(&texts.approval_none);
         }
         let page = page_of(page, all.len());
+        let ends = |grant: &Grant| {
+            let left = (grant.until - self.cards.now()).num_minutes().max(1);
+            let who = one_line(&grant.requester.name, GIST_CHARS / 3);
+            let label = format!("{}: {who}, {} ({left} min)", texts.button_approve_end, grant.method);
+            vec![send::Button::new(one_line(&label, GIST_CHARS), Button::End(grant.run, Some(number(page))))]
+        };
         let row = |parked: &ParkedTurn| {
             let name = parked.question.approval.as_deref().map(|asked| asked.requester.name.as_str());
             let label = format!("{}: {}", name.unwrap_or_default(), plain(&parked.question.text));
             let press = Button::Open(parked.turn.id, number(page));
             vec![send::Button::new(one_line(&label, GIST_CHARS), press)]
         };
-        Card::titled(&texts.approval_list, String::new())
+        let title = if all.is_empty() { &texts.approval_open } else { &texts.approval_list };
+        Card::titled(title, String::new())
             .rows(all.iter().skip(page * ROWS).take(ROWS).map(row))
             .row(pager(page, all.len(), Button::List))
+            .rows(hours.iter().rev().take(ROWS).map(ends))
+    }
+
+    /// Takes back what was approved for an hour, if they may do so now. Whatever is asked for next is shown to a person again.
+    async fn end(&self, press: &Press<'_>, run: RunId, page: Option<Page>) -> Result<Pressed, PressError> {
+        let (asker, texts, now) = (press.asker, self.cards.texts(press.asker), self.cards.now());
+        let user = &asker.speaker.user;
+        let Some(grant) = self.approvers.grants.open(now).into_iter().find(|grant| grant.run == run) else {
+            return Ok(Pressed::Stale);
+        };
+        if !self.approvers.may_end(user, &grant).await? {
+            return Ok(Pressed::toast(&texts.approval_no_right));
+        }
+        let ended = self.approvers.grants.end(run, now);
+        self.audit.audit(ended.iter().map(|grant| grant.ended(user, now)).collect()).await?;
+        tracing::info!(%run, %user, "what was approved for an hour was ended");
+        let words = fill(&texts.approval_ended, &[("name", &asker.speaker.name)]);
+        Ok(match page {
+            Some(page) => Pressed::both(words, self.list(asker, page)),
+            None => Pressed::Relabelled { toast: words.clone(), label: Some(words) },
+        })
     }
 
     /// The call that a turn waits with; what is too long for a card comes as a file too.
@@ -172,7 +214,7 @@ impl Approve {
         let stored = self.parked.rule(run, ruling.clone(), press.update, page.is_none()).await?;
         let Some(conversation) = stored else { return Ok(Pressed::Stale) };
         tracing::info!(%run, user = %ruling.by, ?ruled, "a call that waited was ruled on");
-        self.approvers.grants.add(approval.grants(&ruling), at);
+        self.approvers.grants.add(approval.grants(run, &ruling), at);
         // It is stored: no bound on what waits may turn it away any more.
         self.mailboxes.post(conversation, Job::GoOn(run));
         let words = match ruled {
@@ -186,9 +228,11 @@ impl Approve {
             return Ok(Pressed::Over(words));
         }
         let back = page.map(|page| send::Button::new(&texts.button_back, Button::List(page)));
+        let end = (ruled == Ruled::Hour)
+            .then(|| send::Button::new(&texts.button_approve_end, Button::End(run, None)));
         let line = as_markdown(&words);
         let shown = Card::markdown(&format!("{}\n\n{line}", parked.question.text));
-        Ok(Pressed::both(words, shown.row(back.into_iter().collect())))
+        Ok(Pressed::both(words, shown.row(end.into_iter().chain(back).collect())))
     }
 }
 

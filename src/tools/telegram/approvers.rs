@@ -7,9 +7,9 @@ use chrono::{DateTime, Utc};
 use crate::config::AccessSettings;
 use crate::domain::approval::{Approval, Grant, Ruled};
 use crate::domain::undo::TurnUndo;
-use crate::ids::UserId;
+use crate::ids::{RunId, UserId};
 use crate::policy::access::{Admins, is_owner};
-use crate::policy::approval::{NotAllowed, may_rule, may_undo};
+use crate::policy::approval::{NotAllowed, holds, may_rule, may_undo};
 use crate::store::{SettingsStore, StoreError};
 
 /// So many grants are kept; the oldest go first, and what they were for is asked again.
@@ -27,6 +27,20 @@ impl Grants {
         all.extend(grants);
         let excess = all.len().saturating_sub(MAX_GRANTS);
         all.drain(..excess);
+    }
+
+    /// What is approved now, the oldest first.
+    #[must_use]
+    pub fn open(&self, now: DateTime<Utc>) -> Vec<Grant> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().filter(|grant| now < grant.until).cloned().collect()
+    }
+
+    /// Takes back what was approved with the call of a turn; gives what that was.
+    pub fn end(&self, run: RunId, now: DateTime<Utc>) -> Vec<Grant> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = all.extract_if(.., |grant| grant.run == run);
+        ended.filter(|grant| now < grant.until).collect()
     }
 
     /// Those by which all calls of this approval may be made now; none where one of them may not.
@@ -77,6 +91,19 @@ impl Approvers {
     ) -> Result<Result<(), NotAllowed>, StoreError> {
         let is_owner = is_owner(&self.access, &self.settings.access().await?, user);
         Ok(may_undo(user, is_owner, undo, &*self.admins).await)
+    }
+
+    /// Whether somebody may take back now what was approved for a while: an owner, whoever approved it or asked for it, or an
+    /// admin of each chat who holds its right.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn may_end(&self, user: &UserId, grant: &Grant) -> Result<bool, StoreError> {
+        if grant.by == *user || grant.requester.user == *user {
+            return Ok(true);
+        }
+        let is_owner = is_owner(&self.access, &self.settings.access().await?, user);
+        Ok(is_owner || holds(user, grant.right.as_deref(), &grant.targets, &*self.admins).await.is_ok())
     }
 
     /// Whether somebody has approved these calls for a while, and might still do so.

@@ -83,10 +83,19 @@ pub fn ready(
     let ready = |planned: Planned| ReadyCall {
         tool: tools.get(&planned.call.name, found),
         was_cut: taken_up.was_cut(&planned.call.id),
-        approved: taken_up.approved(&planned.call.id).cloned(),
+        approved: None,
         planned,
     };
     planned.into_iter().map(ready).collect()
+}
+
+/// Has what a person approved made in the place of its call. It is to be given to the first calls of a turn that goes on, and to no
+/// others: a later call may have the same id.
+pub(super) fn approve(calls: &mut [ReadyCall], approved: Option<Arc<Approved>>) {
+    let Some(approved) = approved else { return };
+    if let Some(call) = calls.iter_mut().find(|call| call.planned.call == approved.call) {
+        call.approved = Some(approved);
+    }
 }
 
 impl Caller {
@@ -134,6 +143,7 @@ impl Caller {
         records: Records<'_>,
     ) -> Result<CallResult, StoreError> {
         let mut record = record(&call, records.log.run(), context.now);
+        record.approved_on = context.approved.as_ref().and_then(|approved| approved.card);
         if let Some(tool) = &tool {
             self.bus.publish(context.run, started(tool, hint(&record.call)));
         }
@@ -201,7 +211,7 @@ fn refused_to_guest(tool: Option<&dyn Tool>, context: &ToolContext) -> Option<&'
 
 fn record(call: &Call, run: RunId, started_at: DateTime<Utc>) -> ToolCall {
     let (status, result, duration_ms) = (ToolStatus::Running, None, None);
-    ToolCall { call: call.clone(), run, status, result, started_at, duration_ms }
+    ToolCall { call: call.clone(), run, status, result, started_at, duration_ms, approved_on: None }
 }
 
 async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -> Done {

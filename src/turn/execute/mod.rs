@@ -15,8 +15,9 @@ use super::run::{Answer, Planned, Run, Step};
 use super::setup::Setup;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::tool::Call;
-use crate::domain::turn::{PersonQuestion, Step as TurnStep};
+use crate::domain::turn::{Approved, PersonQuestion, Step as TurnStep};
 use crate::ledger::{Drawing, DrawnBy, Ledger, LedgerError, MeteredStream};
+use crate::policy::access::{Admins, may_change};
 use crate::provider::fold::Pass;
 use crate::provider::{AnswerSchema, Event, Request};
 use crate::store::StoreError;
@@ -31,6 +32,8 @@ pub struct Executor {
     pub caller: Caller,
     /// Turns that wait for a person.
     pub parked: Parked,
+    /// Who administers a chat: places to wait are kept for them.
+    pub admins: Arc<dyn Admins>,
     /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
 }
@@ -85,6 +88,8 @@ impl Executor {
     /// # Errors
     /// Why it goes no further.
     pub(super) async fn drive(&self, mut run: Run, setup: &Setup) -> Result<Driven, Halt> {
+        // It is made now or never.
+        let mut approved = setup.taken_up.approved.clone();
         loop {
             run = match run.next() {
                 Step::CallModel { with_tools } => {
@@ -94,7 +99,7 @@ impl Executor {
                     }
                     self.call_model(run, with_tools && !is_at_bound, setup).await?
                 }
-                Step::CallTools(planned) => self.call_tools(run, planned, setup).await?,
+                Step::CallTools(planned) => self.call_tools(run, planned, approved.take(), setup).await?,
                 Step::Ask { call, question } => {
                     // From here on it neither begins again nor takes an edit in.
                     if !setup.control.commit() {
@@ -316,14 +321,20 @@ impl Executor {
 
     /// Makes the calls of a pass. A call under way when the turn is cancelled is torn off: its record stays `running`, which
     /// is the truth.
-    async fn call_tools(&self, run: Run, planned: Vec<Planned>, setup: &Setup) -> Result<Run, Halt> {
+    async fn call_tools(
+        &self,
+        run: Run,
+        planned: Vec<Planned>,
+        approved: Option<Arc<Approved>>,
+        setup: &Setup,
+    ) -> Result<Run, Halt> {
         // A restart may have come before they were recorded.
         if planned.iter().any(|planned| setup.taken_up.has_not_started(&planned.call.id)) {
             self.start(planned.clone(), TurnStep::default(), &run, setup).await?;
         }
-        let calls = ready(planned, run.found(), &setup.tools, &setup.taken_up);
-        let asked = &setup.context.speaker.user;
-        let can_ask = setup.context.can_ask && self.parked.has_room(setup.turn.conversation, asked);
+        let mut calls = ready(planned, run.found(), &setup.tools, &setup.taken_up);
+        calls::approve(&mut calls, approved);
+        let can_ask = setup.context.can_ask && self.has_room(setup).await;
         let addresses = run.addresses().clone();
         let context = ToolContext { addresses, can_ask, ..setup.context.clone() };
         let (log, session) = (&*setup.log, setup.turn.session);
@@ -334,5 +345,15 @@ impl Executor {
             results = self.caller.make(calls, &context, records) => results?,
         };
         Ok(run.tools_answered(results))
+    }
+
+    /// Whether a further question of this conversation may wait. Who administers the chat is looked up only where that decides.
+    async fn has_room(&self, setup: &Setup) -> bool {
+        let (conversation, user) = (setup.turn.conversation, &setup.context.speaker.user);
+        let has_room = |is_trusted| self.parked.has_room(conversation, user, is_trusted);
+        if has_room(false) || !has_room(true) {
+            return has_room(false);
+        }
+        may_change(&*self.admins, setup.context.standing, &setup.context.place, user).await
     }
 }

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::super::question::Question;
 use crate::domain::delivery::Card;
+use crate::domain::tool::ToolCall;
 use crate::domain::turn::ActiveTurn;
 use crate::prompts::texts::Texts;
 
@@ -24,6 +25,8 @@ pub struct Facts<'a> {
     pub has_acted: bool,
     /// Whether it did something in chats that can be taken back.
     pub can_undo: bool,
+    /// The calls that a person has approved and that were not made, or of which nobody knows whether they were.
+    pub called_off: Vec<ToolCall>,
     /// The cards that are sent after its answer, in this order.
     pub cards: Vec<Card>,
 }

@@ -17,6 +17,7 @@ use crate::domain::facts::UsedMemories;
 use crate::domain::pinning;
 use crate::domain::session::SessionName;
 use crate::domain::task::{Cost, Ended, Task, TaskChange};
+use crate::domain::tool::{ToolCall, ToolStatus};
 use crate::domain::turn::{ActiveTurn, Checkpoint, ParkedTurn, PersonQuestion, TurnEnd};
 use crate::ids::MessageId;
 
@@ -65,10 +66,11 @@ pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
     let observed = answer.observation.as_ref().filter(|_| !is_early);
     let name = observed.and_then(|observed| SessionName::by_agent(observed.session_name.as_deref()?));
     let is_declined = has_failed && (delivery.is_none() || facts.question.is_in_group());
+    let cards = deliveries(facts, cards).into_iter().chain(called_off(facts)).collect();
     let end = TurnEnd {
         messages: message.into_iter().collect(),
         delivery,
-        cards: deliveries(facts, cards),
+        cards,
         task: change.map(|change| (change, facts.now)),
         used,
         name,
@@ -222,6 +224,23 @@ fn task_change(
         _ => Ended::Silent(cost),
     };
     Some(TaskChange::Settle(run, ended))
+}
+
+/// What is said under a call that a person has approved and that was not made: the card alone says that it was approved, and what
+/// the model says of it may be wrong.
+fn called_off(facts: &Facts<'_>) -> Vec<PendingDelivery> {
+    let Some(first) = facts.question.parts.first() else { return Vec::new() };
+    let words = |call: &ToolCall| match call.status {
+        ToolStatus::Failed => &facts.texts.approval_failed,
+        ToolStatus::Denied => &facts.texts.approval_called_off,
+        ToolStatus::Running | ToolStatus::Unknown | ToolStatus::Complete => &facts.texts.approval_unknown,
+    };
+    let said = |call: &ToolCall| PendingDelivery {
+        reply_to: call.approved_on,
+        language: first.language.clone(),
+        ..PendingDelivery::new(facts.turn.id, first.place.clone(), words(call).clone(), facts.now)
+    };
+    facts.called_off.iter().map(said).collect()
 }
 
 /// Cards of their own, a millisecond apart: deliveries go out in the order of their times.

@@ -28,6 +28,8 @@ use crate::text::one_line;
 
 /// So many turns of a conversation wait at most.
 pub const MAX_PARKED: usize = 5;
+/// So many more wait where an owner or an admin of the chat asks: members leave room for them.
+pub const RESERVED: usize = 2;
 /// So many of them wait for one person.
 pub const MAX_PARKED_OF_PERSON: usize = 3;
 /// Words on a question that was given up name its first characters.
@@ -122,13 +124,14 @@ impl Parked {
         self.waiting().iter().any(|one| one.run() == run)
     }
 
-    /// Whether a further turn of this conversation may wait for this person.
+    /// Whether a further turn of this conversation may wait for this person; `is_trusted`: an owner, or an admin of the chat.
     #[must_use]
-    pub fn has_room(&self, conversation: Conversation, user: &UserId) -> bool {
+    pub fn has_room(&self, conversation: Conversation, user: &UserId, is_trusted: bool) -> bool {
+        let most = if is_trusted { MAX_PARKED + RESERVED } else { MAX_PARKED };
         let waiting = self.waiting();
         let here = waiting.iter().filter(|one| one.parked.turn.conversation == conversation);
         let of_person = here.clone().filter(|one| one.parked.asked == *user).count();
-        here.count() < MAX_PARKED && of_person < MAX_PARKED_OF_PERSON
+        here.count() < most && of_person < MAX_PARKED_OF_PERSON
     }
 
     /// The turn that a message answers: the one whose question it replies to, or else, in a private chat, the one that asked
@@ -307,6 +310,8 @@ impl Parked {
         let texts = languages.texts(parked.place.chat, parked.language.as_deref()).await;
         let question = one_line(&parked.question.text, NAMED_CHARS);
         let words = match parked.question.approval {
+            // Its time was ended where the numbers of its messages were.
+            Some(_) if parked.expires_at == parked.parked_at => &texts.approval_moved,
             Some(_) => &texts.approval_expired,
             None => &texts.question_expired,
         };

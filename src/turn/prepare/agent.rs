@@ -104,6 +104,12 @@ impl Staff {
             tracing::error!(task = %task.id, agent = task.agent, "prompts/agents has no agent of this name");
             TurnError::Internal
         })?;
+        // What a person lets its runs do is no use to an agent that cannot call it.
+        let let_go = task.standing.iter().map(|rule| rule.method.as_str());
+        let tools = match task.standing.is_empty() {
+            true => tools.clone(),
+            false => Arc::new(tools.with(let_go, &self.all_tools)),
+        };
         // What holds the chat holds what was set up in it.
         let is_held = !Arc::ptr_eq(&of_chat, &self.all_tools);
         let tools = if is_held { Arc::new(tools.within(&of_chat)) } else { tools };

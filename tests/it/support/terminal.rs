@@ -99,7 +99,8 @@ impl Call {
                 stderr.read_to_string(&mut error),
                 self.child.wait()
             );
-            (read.unwrap(), told.unwrap());
+            read.unwrap();
+            told.unwrap();
             status.unwrap().code()
         };
         let code = tokio::time::timeout(TIMEOUT, ending).await.expect("it ends");

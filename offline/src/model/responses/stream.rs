@@ -167,9 +167,10 @@ impl Writer<'_> {
     fn call(&mut self, name: &str, arguments: &Value) {
         let (at, id) = self.next("fc");
         let arguments = arguments_text(arguments);
+        let given = self.turn.reply.call_id().filter(|_| at == 0);
+        let call_id = given.unwrap_or_else(|| format!("call_offline_{}_{at}", self.turn.number));
         let mut item = json!({
-            "id": id, "type": "function_call", "status": "in_progress", "arguments": "",
-            "call_id": format!("call_offline_{}_{at}", self.turn.number), "name": name,
+            "id": id, "type": "function_call", "status": "in_progress", "arguments": "", "call_id": call_id, "name": name,
         });
         self.added(&item);
         for piece in pieces(&arguments, 16) {

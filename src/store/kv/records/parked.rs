@@ -6,6 +6,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
+use crate::domain::approval::Moves;
 use crate::domain::conversation::{Conversation, Message};
 use crate::domain::turn::ParkedTurn;
 use crate::ids::ChatId;
@@ -57,18 +58,28 @@ pub(in crate::store::kv) fn give_up_all(
     Ok(())
 }
 
-/// Gives a chat's turns that wait to the id it has from now on.
+/// Gives a chat's turns that wait to the id it has from now on, and what is to be approved for it, wherever that was asked. A call
+/// that names messages of the chat by the numbers they had waits no longer.
 pub(super) fn migrate(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     from: ChatId,
     to: ChatId,
 ) -> Result<(), Fault> {
-    for mut parked in tables.parked.list(&[])? {
+    for before in tables.parked.list(&[])? {
+        let mut parked = before.clone();
         if parked.turn.conversation.chat == from {
             parked.turn.conversation.chat = to;
             parked.place.chat = to;
             parked.answer.iter_mut().for_each(|answer| answer.place.chat = to);
+        }
+        if let Some(approval) = parked.question.approval.as_deref_mut() {
+            match approval.moved(Moves { from, to }, before.turn.id, &before.call.id) {
+                Some(moved) => *approval = moved,
+                None => parked.expires_at = parked.parked_at,
+            }
+        }
+        if parked != before {
             changes.put(&tables.parked, key::id(parked.turn.id), &parked)?;
         }
     }

@@ -1,0 +1,136 @@
+//! What a plain turn pays for the guards that stand around it: `cargo bench --bench guards` prints
+//!
+//! - the time of all that a turn without a tool call does for them: who may talk is read and judged when the message comes and
+//!   when its turn begins, what became of the message is noted when it comes, when its turn begins and when it ends, and it is
+//!   looked up whether the turn did something that can be undone. The rules, approvals and the audit log do nothing in such a turn;
+//! - a whole plain turn of the real binary, from the message to the answer, and how often the model is asked for it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a benchmark fails by panicking"
+)]
+
+mod support;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use chrono::Utc;
+use figaro::config::{AccessMode, AccessSettings};
+use figaro::domain::access::AccessChange;
+use figaro::domain::audit::AuditActor;
+use figaro::domain::chat::{ChatKind, Place};
+use figaro::domain::reception::{Ending, Received, Reception, TurnTrace};
+use figaro::domain::role::{AccessRole, GivenRole};
+use figaro::ids::{BotId, ChatId, MessageId, RunId, UserId};
+use figaro::policy::access::{Standing, Verdict, judge};
+use figaro::store::kv::KvStore;
+use figaro::store::{ReceptionStore, SettingsStore, UndoStore};
+use figaro_offline::Runtime;
+use figaro_offline::model::{ModelRequest, OfflineModel, Reply};
+use figaro_offline::telegram::{OfflineTelegram, Options, Person};
+
+use support::{OWNER, listener, percentile, print, start_bot_with, store_url};
+
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The most milliseconds that the guards may take of a plain turn.
+const MOST: f64 = 0.2;
+const PLAIN: i64 = 2_000;
+const TURNS: usize = 150;
+const PEOPLE: [i64; 2] = [5, 200];
+const ANSWER: &str = "Good morning!";
+
+#[tokio::main]
+async fn main() {
+    let disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    println!("what a plain turn does for its guards (target: p50 under 0.2 ms)");
+    for people in PEOPLE {
+        let folder = disk.path().join(format!("guards{people}"));
+        let store = KvStore::open(&store_url(folder), BotId(1)).await.unwrap();
+        let mut times = guards(&store, people).await;
+        times.sort();
+        let at = |share: f64| percentile(&times, share).as_secs_f64() * 1000.0;
+        let (middle, late) = (at(0.5), at(0.99));
+        let verdict = if middle < MOST { "reached" } else { "MISSED" };
+        println!(
+            "  {people} people who may talk, half of them with a role: p50 {middle:.3} ms   p99 {late:.3} ms   {verdict}"
+        );
+    }
+    turns(disk.path()).await;
+}
+
+/// Lets people in, then does for each of many messages what a plain turn does.
+async fn guards(store: &KvStore, people: i64) -> Vec<Duration> {
+    let by = || AuditActor::Person(UserId::telegram(OWNER));
+    for id in 1..=people {
+        store.change_access(AccessChange::AllowUser(UserId::telegram(id)), by()).await.unwrap();
+        if id % 2 == 0 {
+            let role = GivenRole { user: UserId::telegram(id), chat: None, role: AccessRole::Guest };
+            store.change_access(AccessChange::GiveRole(role), by()).await.unwrap();
+        }
+    }
+    let settings = AccessSettings { mode: AccessMode::Pairing, owners: vec![UserId::telegram(OWNER)] };
+    let user = UserId::telegram(people / 2 * 2 - 1);
+    let chat = ChatId(people / 2 * 2 - 1);
+    let place = Place { chat, kind: ChatKind::Private, title: None, topic: None };
+    let mut times = Vec::new();
+    for message in 1..=PLAIN {
+        let run = RunId::new();
+        let note = |turn| Received { at: Utc::now(), user: user.clone(), what: Reception::Asked, turn };
+        let traces = [
+            None,
+            Some(TurnTrace::begun(run, None, Vec::new())),
+            Some(TurnTrace::ended(run, Ending::Answered)),
+        ];
+        let began = Instant::now();
+        for _ in 0..2 {
+            let list = store.access().await.unwrap();
+            let verdict = judge(&settings, &list, &place, &user, Utc::now());
+            assert!(matches!(verdict, Verdict::Allow(Standing::Member)), "{verdict:?}");
+        }
+        for trace in traces {
+            store.note_received(chat, &[MessageId(message)], note(trace)).await.unwrap();
+        }
+        assert!(store.undo(run).await.unwrap().is_none());
+        times.push(began.elapsed());
+    }
+    times
+}
+
+/// Asks the real bot again and again, each question after the answer to the one before.
+async fn turns(disk: &Path) {
+    let runtime = Runtime::system();
+    let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
+    telegram.add_user(Person::new(OWNER, "Ann"));
+    telegram.add_private(OWNER).unwrap();
+    let brain = |_: &ModelRequest| Reply::text(ANSWER);
+    let model = OfflineModel::start(listener().await, Arc::new(brain), &runtime).unwrap();
+    let folder = disk.join("turns");
+    std::fs::create_dir(&folder).unwrap();
+    let mut bot = start_bot_with(&telegram, &model, &folder, &[("TELEGRAM_RATES", "off")]);
+    let mut times = Vec::new();
+    for turn in 0..=TURNS {
+        let began = Instant::now();
+        telegram.say(OWNER, OWNER, "Good morning").unwrap();
+        let answered = telegram
+            .wait_until(WAIT_TIMEOUT, |view| {
+                let answers =
+                    view.bot_messages(OWNER).iter().filter(|message| message["text"] == ANSWER).count();
+                (answers > turn).then(Instant::now)
+            })
+            .await;
+        times.push(answered.expect("the bot answers") - began);
+    }
+    // The first turn opens connections.
+    times.remove(0);
+    print("a whole plain turn of the real binary", times);
+    let asked = model.requests().len();
+    assert_eq!(asked, TURNS + 1, "a plain turn asks the model once");
+    println!("    the model was asked {asked} times for {} plain turns", TURNS + 1);
+    bot.kill().unwrap();
+    bot.wait().unwrap();
+    runtime.stop();
+}
