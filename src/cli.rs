@@ -14,7 +14,7 @@ use crate::policy::tools::Role;
 const ASK_EXAMPLES: &str = "Examples:
   figaro ask \"What is 17 percent of 2,350?\"
   figaro ask \"Is it going to rain in Riga today?\" --agent researcher
-  figaro ask - --model ollama:qwen3:8b < question.txt
+  figaro ask - --model PROVIDER:MODEL < question.txt
   figaro ask \"And in June?\" --session travel
   figaro ask \"Which papers cite this?\" --json | jq -r 'select(.event == \"done\").text'";
 /// The longest name of a session of the terminal, in characters.

@@ -176,6 +176,36 @@ impl MeteredStream {
     }
 }
 
+impl Ledger {
+    /// Counts what was spent in place of what was set aside for it.
+    fn count(&self, spending: &Spending, reservation: Option<&Reservation>, drawn: Option<&Drawn>) {
+        let mut today = self.roll_over();
+        // What a call of the day before comes to stays that day's.
+        if today.date == spending.day {
+            // What is drawn on a tree was set aside with that.
+            let kept = reservation.filter(|_| drawn.is_none());
+            let kept = kept.map(|kept| kept.most.spent).unwrap_or_default();
+            for day in today.each(spending.purpose) {
+                day.reserved -= kept;
+                day.spent += spending.spent;
+            }
+        }
+        drop(today);
+        if let Some(drawn) = drawn {
+            self.count_drawn(drawn, spending.spent);
+        }
+        self.booked.notify_waiters();
+    }
+
+    async fn book(&self, closed: Closed) {
+        let Closed { spending, reservation, drawn } = closed;
+        self.count(&spending, reservation.as_ref(), drawn.as_ref());
+        if let Err(error) = self.store.book(&spending, reservation.map(|kept| kept.id)).await {
+            tracing::error!(%error, label = error.label(), "what a model call has cost could not be stored");
+        }
+    }
+}
+
 impl Bill {
     /// For a call with so many tokens in its request, which is not made yet.
     pub(super) const fn new(

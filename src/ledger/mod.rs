@@ -17,16 +17,13 @@ use tokio::sync::Notify;
 
 use crate::clock::Clock;
 use crate::domain::model::ModelName;
-use crate::domain::usage::{Price, Purpose, Reservation, Spending, Spent, Usage};
+use crate::domain::usage::{Price, Purpose, Spending, Spent, Usage};
 use crate::policy::budget::{Caps, Day, MAX_OUTPUT, Ruling, Wanted, has_spare, judge, judge_background};
 use crate::provider::ProviderError;
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
 use crate::shutdown::TaskTracker;
 use crate::store::{StoreError, UsageStore};
-
-use self::bill::Closed;
-use self::tree::Drawn;
 
 pub use bill::MeteredStream;
 pub use call::Drawing;
@@ -250,34 +247,6 @@ impl Ledger {
             output: a.output.max(b.output),
             search: a.search.max(b.search),
         })
-    }
-
-    /// Counts what was spent in place of what was set aside for it.
-    fn count(&self, spending: &Spending, reservation: Option<&Reservation>, drawn: Option<&Drawn>) {
-        let mut today = self.roll_over();
-        // What a call of the day before comes to stays that day's.
-        if today.date == spending.day {
-            // What is drawn on a tree was set aside with that.
-            let kept = reservation.filter(|_| drawn.is_none());
-            let kept = kept.map(|kept| kept.most.spent).unwrap_or_default();
-            for day in today.each(spending.purpose) {
-                day.reserved -= kept;
-                day.spent += spending.spent;
-            }
-        }
-        drop(today);
-        if let Some(drawn) = drawn {
-            self.count_drawn(drawn, spending.spent);
-        }
-        self.booked.notify_waiters();
-    }
-
-    async fn book(&self, closed: Closed) {
-        let Closed { spending, reservation, drawn } = closed;
-        self.count(&spending, reservation.as_ref(), drawn.as_ref());
-        if let Err(error) = self.store.book(&spending, reservation.map(|kept| kept.id)).await {
-            tracing::error!(%error, label = error.label(), "what a model call has cost could not be stored");
-        }
     }
 
     fn date(&self) -> NaiveDate {

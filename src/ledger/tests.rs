@@ -17,6 +17,7 @@ use super::*;
 use crate::config::PriceSetting;
 use crate::domain::conversation::PrivatePart;
 use crate::domain::generation::Generation;
+use crate::domain::usage::Reservation;
 use crate::domain::usage::{self, Payer};
 use crate::ids::{ChatId, ReservationId, UserId};
 use crate::policy::budget::MAX_ASKED_OUTPUT;

@@ -3,8 +3,10 @@
 //! to a chat.
 
 mod agents;
+mod child;
 pub mod fence;
 mod files;
+mod kept;
 mod older;
 mod personas;
 mod pins;
@@ -20,6 +22,8 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
 pub use self::agents::{AgentFiles, AgentSet, Names, schema as agent_schema};
+pub use self::child::ChildView;
+pub use self::kept::{DatedSummary, KeptView, LabelledMemory};
 pub use self::older::{OlderDay, OlderMessage, OlderView};
 pub use self::pins::PinView;
 pub use self::unread::{LabelledText, UnreadView};
@@ -174,37 +178,6 @@ pub struct PersonView {
     pub owner: bool,
 }
 
-/// What `kept.md` is rendered from: pins, memories and summaries.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct KeptView {
-    /// The pins.
-    pub pins: Vec<PinView>,
-    /// The name of the person whom the memories are about.
-    pub about: String,
-    /// The memories.
-    pub memories: Vec<LabelledMemory>,
-    /// The summaries, oldest first.
-    pub summaries: Vec<DatedSummary>,
-}
-
-/// A memory, and how the model names it.
-#[derive(Debug, Clone, Serialize)]
-pub struct LabelledMemory {
-    /// `M1`, `M2`, …
-    pub label: String,
-    /// The fact.
-    pub text: String,
-}
-
-/// A summary, and of when it is.
-#[derive(Debug, Clone, Serialize)]
-pub struct DatedSummary {
-    /// The dates of the first and last message, in the chat's zone.
-    pub date: String,
-    /// The words.
-    pub text: String,
-}
-
 /// What `tail.md` is rendered from: everything that changes from question to question.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct TailView {
@@ -226,17 +199,6 @@ pub struct TailView {
     pub task: bool,
     /// The rendered question.
     pub question: String,
-}
-
-/// What `child.md` is rendered from: what an agent is asked by another.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct ChildView {
-    /// What it is to do.
-    pub input: String,
-    /// What goes with that, as JSON; `None` for nothing.
-    pub data: Option<String>,
-    /// Whether the person reads what it writes.
-    pub speaks: bool,
 }
 
 /// What `naming.md` and `summary.md` are rendered from.

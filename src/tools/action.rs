@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::agents::{Asked, GRACE, asked, usual_timeout};
+use super::agents::{GRACE, asked, usual_timeout};
 use super::typed::complaint;
-use super::{Tool, ToolContext, ToolError, ToolOutput};
+use super::{Asked, Tool, ToolContext, ToolError, ToolOutput};
 use crate::domain::observation::Observation;
 use crate::domain::tool::{Effect, SideEffects, StatusKey};
 use crate::domain::turn::PersonQuestion;

@@ -1,15 +1,13 @@
-//! `ask_agent`: has another agent do a part of the work, and the port that runs it, which `turn` fills.
+//! `ask_agent`: has another agent do a part of the work.
 
-use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{About, Tool, ToolContext, ToolError, ToolOutput, typed};
+use super::{About, Asked, Tool, ToolContext, ToolError, typed};
 use crate::domain::tool::{Effect, StatusKey};
 
 /// What is handed to an agent has at most so many characters.
@@ -20,43 +18,6 @@ const DEFAULT_SECONDS: u64 = 300;
 const MAX_SECONDS: u64 = 1_800;
 /// A call takes this much longer than its agent at most: the outcome is stored before it is told.
 pub(super) const GRACE: Duration = Duration::from_secs(30);
-
-/// Runs the agents that a turn asks. Implemented by `turn::children`.
-#[async_trait]
-pub trait Subagents: Debug + Send + Sync {
-    /// Runs an agent and gives how it ended, which is stored by then. The same call of the same turn, made again after a
-    /// restart, goes on with the run that it began, or gives its outcome.
-    ///
-    /// # Errors
-    /// Why no agent runs: there is none of this name, or too many ran already.
-    async fn ask(&self, context: &ToolContext, asked: Asked) -> Result<ToolOutput, ToolError>;
-}
-
-/// What an agent is asked.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
-    /// The name of the agent.
-    pub agent: String,
-    /// What it is to do, in words.
-    pub input: String,
-    /// What goes with the words.
-    pub data: Option<Map<String, Value>>,
-    /// The time that it has.
-    pub timeout: Duration,
-    /// Whether it answers the person in place of whoever asks, who then says nothing more.
-    pub takes_over: bool,
-}
-
-/// For whoever has no agents to ask.
-#[derive(Debug, Clone, Copy)]
-pub struct Alone;
-
-#[async_trait]
-impl Subagents for Alone {
-    async fn ask(&self, _context: &ToolContext, _asked: Asked) -> Result<ToolOutput, ToolError> {
-        Err(ToolError::ForModel("there are no agents to ask here; do it yourself".to_owned()))
-    }
-}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

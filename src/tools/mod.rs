@@ -31,7 +31,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::domain::agent::AgentContext;
 use crate::domain::approval::{Approval, WAITS_MINUTES};
@@ -45,7 +45,6 @@ use crate::policy::access::Standing;
 use crate::policy::address::Addresses;
 use crate::provider::ToolSpec;
 use crate::store::StoreError;
-pub use agents::{Asked, Subagents};
 pub use allowance::SendAllowance;
 pub use registry::Registry;
 pub use source::{Sources, ToolSource};
@@ -125,11 +124,48 @@ impl ToolContext {
             addresses: Addresses::default(),
             now: DateTime::UNIX_EPOCH,
             sends: None,
-            agents: Arc::new(agents::Alone),
+            agents: Arc::new(Alone),
             can_ask: true,
             call: String::new(),
             approved: None,
         }
+    }
+}
+
+/// Runs the agents that a turn asks. Implemented by `turn::children`.
+#[async_trait]
+pub trait Subagents: Debug + Send + Sync {
+    /// Runs an agent and gives how it ended, which is stored by then. The same call of the same turn, made again after a
+    /// restart, goes on with the run that it began, or gives its outcome.
+    ///
+    /// # Errors
+    /// Why no agent runs: there is none of this name, or too many ran already.
+    async fn ask(&self, context: &ToolContext, asked: Asked) -> Result<ToolOutput, ToolError>;
+}
+
+/// What an agent is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// The name of the agent.
+    pub agent: String,
+    /// What it is to do, in words.
+    pub input: String,
+    /// What goes with the words.
+    pub data: Option<Map<String, Value>>,
+    /// The time that it has.
+    pub timeout: Duration,
+    /// Whether it answers the person in place of whoever asks, who then says nothing more.
+    pub takes_over: bool,
+}
+
+/// For whoever has no agents to ask.
+#[derive(Debug, Clone, Copy)]
+pub struct Alone;
+
+#[async_trait]
+impl Subagents for Alone {
+    async fn ask(&self, _context: &ToolContext, _asked: Asked) -> Result<ToolOutput, ToolError> {
+        Err(ToolError::ForModel("there are no agents to ask here; do it yourself".to_owned()))
     }
 }
 

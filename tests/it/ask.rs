@@ -237,12 +237,15 @@ async fn a_stop_while_a_question_is_typed_ends_it_too() {
     let piped = std::process::Stdio::piped;
     let mut child = command.stdin(piped()).stderr(piped()).kill_on_drop(true).spawn().unwrap();
     let pid = child.id().unwrap();
+    // To wait for it would close this.
+    let typing = child.stdin.take();
     // From then on it listens for signals.
     let listens = || proc::status_word(pid, "SigCgt").is_some_and(|mask| mask & (1 << 14) != 0);
     assert!(proc::becomes(TIMEOUT, listens).await);
     proc::signal(pid, "TERM");
     let status = tokio::time::timeout(TIMEOUT, child.wait()).await.expect("it ends").unwrap();
     assert_eq!(status.code(), Some(1));
+    drop(typing);
 }
 
 #[tokio::test]

@@ -391,7 +391,7 @@ async fn children_do_not_escape_the_budget() {
     world.boss(&["worker"]);
     world.agent_file("worker", "You work.", "");
     let brain = |request: &ModelRequest| match (is_of(request, "You work."), request.tool_results().len()) {
-        (true, _) => Reply::text(&"word ".repeat(4_000)).usage(2_000, 8_000),
+        (true, _) => Reply::text("Worked.").usage(2_000, 8_000),
         (false, 0) => {
             Reply::turn((0..12).map(|n| asks("worker", &format!("Part {n}."))).collect()).usage(900, 100)
         }

@@ -91,8 +91,11 @@ async fn a_chat_in_portuguese_sees_no_english_word_of_figaros() {
             let new = buttons(&now).into_iter().find(|(_, data)| !pressed.contains(&kind(data)));
             let Some((_, data)) = new else { break };
             pressed.insert(kind(&data));
-            // Others that set a language would end what is looked for.
-            if !data.starts_with("config:set:language") && !data.starts_with("config:clear:language") {
+            // Others that set a language would end what is looked for, and an agent whose answers have a form would not answer
+            // the marker.
+            let is_left_out =
+                ["config:set:language", "config:clear:language"].iter().any(|it| data.starts_with(it));
+            if !is_left_out && !data.ends_with("extractor") {
                 world.forged(ANN, &now, &data).await;
                 world.caught_up().await;
             }

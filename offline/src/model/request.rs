@@ -129,6 +129,18 @@ impl ModelRequest {
         self.asked.json
     }
 
+    /// The JSON Schema that the answer is to match, wherever the dialect has it.
+    #[must_use]
+    pub fn schema(&self) -> Option<&Value> {
+        let places = [
+            "/text/format/schema",
+            "/response_format/json_schema/schema",
+            "/generationConfig/responseJsonSchema",
+            "/format",
+        ];
+        places.into_iter().find_map(|place| self.body.pointer(place).filter(|schema| schema.is_object()))
+    }
+
     /// Whether the answer is to come in one piece.
     pub(super) fn is_whole(&self) -> bool {
         self.asked.whole

@@ -275,7 +275,7 @@ fn turns(base: &Base<'_>, ledger: Arc<Ledger>, parts: TurnParts) -> Turns {
         reporter: reporter.clone(),
     };
     let (namer, summariser) = (namer(base, &ledger), summariser(base, &ledger));
-    let preparer = preparer(base, &ledger, tools, (reporter.clone(), bus.clone()));
+    let preparer = preparer(base, &ledger, tools, Telling { reporter: reporter.clone(), bus: bus.clone() });
     let executor = Executor {
         ledger,
         caller,
@@ -320,6 +320,12 @@ struct TurnParts {
     tools: Arc<Registry>,
 }
 
+/// Where turns tell of what happens in them.
+struct Telling {
+    reporter: Reporter,
+    bus: Bus,
+}
+
 fn rights(base: &Base<'_>) -> Rights {
     Rights {
         access: base.settings.access.clone(),
@@ -331,12 +337,8 @@ fn rights(base: &Base<'_>) -> Rights {
     }
 }
 
-fn preparer(
-    base: &Base<'_>,
-    ledger: &Ledger,
-    tools: Arc<Registry>,
-    (reporter, bus): (Reporter, Bus),
-) -> Preparer {
+fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, telling: Telling) -> Preparer {
+    let Telling { reporter, bus } = telling;
     let limits = &base.settings.limits;
     let contexts = Contexts {
         chats: base.chats.clone(),

@@ -97,8 +97,50 @@ fn short(change: Change) -> String {
     }
 }
 
+/// All of them but what becomes of children, which [`whatever_ends_a_turn_ends_its_children`] looks at.
 fn shorts(changes: ChangeSet) -> Vec<String> {
-    changes.into_iter().map(short).collect()
+    let is_of_children =
+        |change: &Change| matches!(change, Change::EndChildren(_) | Change::RemoveChildren(_));
+    changes.into_iter().filter(|change| !is_of_children(change)).map(short).collect()
+}
+
+/// Whose children end, and whose are removed.
+fn of_children(changes: ChangeSet) -> (Vec<RunId>, Vec<RunId>) {
+    let (mut ended, mut removed) = (Vec::new(), Vec::new());
+    for change in changes {
+        match change {
+            Change::EndChildren(turn) => ended.push(turn),
+            Change::RemoveChildren(turn) => removed.push(turn),
+            _ => {}
+        }
+    }
+    (ended, removed)
+}
+
+#[test]
+fn whatever_ends_a_turn_ends_its_children() {
+    let tail = tail();
+    let turn = turn(&tail, &[4]);
+    let stored = || StoredTurn { on_record: Some(turn.clone()), tail: tail.clone() };
+    let ended = end(&turn, stored(), EndsWith::default(), TurnEnd::default());
+    assert_eq!(of_children(ended), (vec![turn.id], Vec::new()));
+    assert_eq!(
+        of_children(retract(&turn, &stored())),
+        (Vec::new(), vec![turn.id]),
+        "as if they had never been"
+    );
+    let gone = StoredTurn { on_record: None, tail: tail.clone() };
+    assert_eq!(
+        of_children(end(&turn, gone, EndsWith::default(), TurnEnd::default())),
+        (Vec::new(), Vec::new())
+    );
+    for acted in [false, true] {
+        let left = LeftTurn { turn: turn.clone(), question: Vec::new(), acted, task: None };
+        let standing = Standing { conversation: HERE, left: Some(left), current: Some(tail.clone()) };
+        let part = Inbound::addressed(place(), speaker(), "next".to_owned(), at(1));
+        let begun = begin(standing, &[Inbound { update: UpdateId(9), ..part }], at(1));
+        assert_eq!(of_children(begun.changes).0, [turn.id]);
+    }
 }
 
 #[test]

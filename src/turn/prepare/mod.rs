@@ -46,8 +46,7 @@ use crate::prompts::texts::Locales;
 use crate::provider::models::Models;
 use crate::provider::{Earlier, Item};
 use crate::store::{ConversationStore, ProfileStore, SessionStore, SettingsStore, StoreError};
-use crate::tools::agents::Alone;
-use crate::tools::{Registry, SendAllowance, ToolContext};
+use crate::tools::{Alone, Registry, SendAllowance, ToolContext};
 
 /// Prepares turns: chooses the agent and the model, loads what they are told, sets up the run. Called by the pipeline.
 #[derive(Debug, Clone)]

@@ -25,3 +25,12 @@ pub(super) fn taken_back(TakenBack { pass, mistakes, .. }: &TakenBack) -> [Item;
     };
     [Item::Assistant { text, calls: Vec::new(), private }, Item::user(note)]
 }
+
+/// What the model is told that makes no more calls because a bound was reached.
+const HAND_BACK: &str = "(Not from a person.) Your bound on time or tokens is reached: no more tools. Hand back what you have now, \
+    and say plainly what is missing.";
+
+/// The same as a message.
+pub(super) fn hand_back() -> Item {
+    Item::user(HAND_BACK)
+}

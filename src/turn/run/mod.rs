@@ -3,30 +3,26 @@
 //! messages, so that a turn's record stays small.
 
 mod anew;
+mod children;
 mod repeats;
 mod same;
 mod shown;
 mod state;
 
-use self::anew::taken_back;
+use self::anew::{hand_back, taken_back};
 pub(in crate::turn) use self::repeats::Unrepeated;
 pub use self::shown::Shown;
 pub use self::state::{Answer, CallResult, InHand, Planned, State};
 use self::state::{Phase, TakenBack};
 use crate::domain::form::{Form, bare};
 use crate::domain::source::{Source, add_sources};
-use crate::domain::tool::{Call, SideEffects, ToolSpent};
+use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::PersonQuestion;
-use crate::domain::usage::Usage;
 use crate::policy::address::Addresses;
 use crate::policy::promise::promises;
 use crate::prompts::fence;
 use crate::provider::fold::Pass;
 use crate::provider::{Earlier, Item};
-
-/// What the model is told that makes no more calls because a bound was reached.
-const HAND_BACK: &str = "(Not from a person.) Your bound on time or tokens is reached: no more tools. Hand back what you have now, \
-    and say plainly what is missing.";
 
 /// A turn's reasoning, from the question to the answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,7 +110,7 @@ impl Run {
             debug_assert!(results.is_empty(), "results are stored as messages");
         }
         if state.hands_back {
-            self.items.push(Item::user(HAND_BACK));
+            self.items.push(hand_back());
         }
         self.state = state;
         match &mut self.state.phase {
@@ -247,43 +243,6 @@ impl Run {
         self.side_effects.add(side_effects);
     }
 
-    /// The answer of a turn in whose place another agent has answered.
-    fn taken_over(&self) -> Answer {
-        let by = self.side_effects.taken_over.as_ref();
-        let model = by.and_then(|by| by.model.as_ref()?.parse().ok());
-        let text = by.and_then(|by| by.text.clone()).unwrap_or_default();
-        // Whatever form the answer was to have, another agent has given it.
-        Answer { is_misfit: false, ..self.answer(Pass { model, text, ..Pass::default() }) }
-    }
-
-    /// The same run, which makes no more calls: the model is told to hand back what it has.
-    #[must_use]
-    pub fn handing_back(mut self) -> Self {
-        if !self.state.hands_back && self.state.phase == Phase::Asking {
-            self.state.hands_back = true;
-            self.items.push(Item::user(HAND_BACK));
-        }
-        self
-    }
-
-    /// The tokens that it took so far, those of children counted.
-    #[must_use]
-    pub const fn usage(&self) -> Usage {
-        self.state.usage
-    }
-
-    /// What they cost in nano-dollars; `None` once a price was not known.
-    #[must_use]
-    pub const fn nano_usd(&self) -> Option<u64> {
-        self.state.nano_usd
-    }
-
-    /// What its calls have left behind.
-    #[must_use]
-    pub const fn side_effects(&self) -> &SideEffects {
-        &self.side_effects
-    }
-
     /// What the turn has come to if this is its last pass.
     #[must_use]
     pub fn answer(&self, mut pass: Pass) -> Answer {
@@ -345,12 +304,6 @@ impl Run {
         let state = &mut self.state;
         state.usage += pass.usage.unwrap_or_default();
         state.nano_usd = state.nano_usd.zip(pass.nano_usd).map(|(all, one)| all.saturating_add(one));
-    }
-
-    fn add_spent(&mut self, spent: ToolSpent) {
-        let state = &mut self.state;
-        state.usage += spent.usage;
-        state.nano_usd = state.nano_usd.zip(spent.nano_usd).map(|(all, one)| all.saturating_add(one));
     }
 
     /// The model has answered: it wants tools, or this is the end, or it promised what it has to write anew. Ignored in

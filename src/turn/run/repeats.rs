@@ -6,10 +6,10 @@
 pub(in crate::turn) struct Unrepeated {
     /// The paragraphs that were said, as they are compared.
     said: Vec<String>,
-    /// The paragraph that is being written, as far as it is not shown.
-    held: String,
-    /// It is another one than all that were said: the rest of it is shown as it comes.
-    is_new: bool,
+    /// The paragraph that is being written.
+    current: String,
+    /// So many bytes of it are shown: it is another one than all that were said.
+    shown: usize,
 }
 
 impl Unrepeated {
@@ -25,45 +25,44 @@ impl Unrepeated {
             }
             rest = &rest[end..];
         }
-        Self { said: paragraphs, held: String::new(), is_new: false }
+        Self { said: paragraphs, current: String::new(), shown: 0 }
     }
 
     /// Takes more of the text; gives what can be shown now.
     pub(in crate::turn) fn push(&mut self, text: &str) -> String {
-        self.held.push_str(text);
+        self.current.push_str(text);
         let mut shown = String::new();
-        while let Some(end) = end_of_paragraph(&self.held) {
-            let rest = self.held.split_off(end);
-            let paragraph = std::mem::replace(&mut self.held, rest);
-            if self.is_new || !self.was_said(&paragraph) {
-                shown.push_str(&paragraph);
-            }
-            self.is_new = false;
+        while let Some(end) = end_of_paragraph(&self.current) {
+            let rest = self.current.split_off(end);
+            shown.push_str(self.rest_of_paragraph());
+            (self.current, self.shown) = (rest, 0);
         }
-        if self.is_new || !self.may_repeat() {
-            self.is_new = !comparable(&self.held).is_empty() || self.is_new;
-            // A fence that is open has to be seen whole to know where it ends.
-            if !has_open_fence(&self.held) {
-                shown.push_str(&std::mem::take(&mut self.held));
-            }
+        if !self.may_repeat() {
+            shown.push_str(self.current.get(self.shown..).unwrap_or_default());
+            self.shown = self.current.len();
         }
         shown
     }
 
     /// Ends the text; gives what is still to be shown.
-    pub(in crate::turn) fn end(mut self) -> String {
-        let rest = std::mem::take(&mut self.held);
-        if self.is_new || !self.was_said(&rest) { rest } else { String::new() }
+    pub(in crate::turn) fn end(self) -> String {
+        self.rest_of_paragraph().to_owned()
+    }
+
+    /// What is still to be shown of the paragraph, which is whole.
+    fn rest_of_paragraph(&self) -> &str {
+        let was_said = self.shown == 0 && self.was_said(&self.current);
+        if was_said { "" } else { self.current.get(self.shown..).unwrap_or_default() }
     }
 
     fn was_said(&self, paragraph: &str) -> bool {
         self.said.contains(&comparable(paragraph))
     }
 
-    /// Whether what is held may become a paragraph that was said.
+    /// Whether what is being written may become a paragraph that was said.
     fn may_repeat(&self) -> bool {
-        let held = comparable(&self.held);
-        self.said.iter().any(|said| said.starts_with(&held))
+        let so_far = comparable(&self.current);
+        self.shown == 0 && self.said.iter().any(|said| said.starts_with(&so_far))
     }
 }
 
@@ -99,10 +98,6 @@ fn end_of_paragraph(text: &str) -> Option<usize> {
         }
     }
     None
-}
-
-fn has_open_fence(text: &str) -> bool {
-    text.lines().filter(|line| line.trim().starts_with("```")).count() % 2 == 1
 }
 
 #[cfg(test)]

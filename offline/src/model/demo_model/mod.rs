@@ -5,6 +5,7 @@
 //! tool, or to say what came of it.
 
 mod fallback;
+mod form;
 mod go_on;
 mod language;
 mod notes;
@@ -43,6 +44,10 @@ pub struct DemoModel {
 
 impl Brain for DemoModel {
     fn answer(&self, request: &ModelRequest) -> Reply {
+        if let Some(schema) = request.schema() {
+            let question = Question::read(request, self.unescape);
+            return Reply::text(&form::filled(schema, &question.text).to_string());
+        }
         match self.step(request) {
             Step::Say(words) => Reply::text(&words).paced(0, self.word_pause),
             Step::SaySlowly(words) => Reply::text(&words).paced(0, self.word_pause * SLOWER),

@@ -1,0 +1,61 @@
+//! Answers of a form: the agents that have to match a schema get something that does, made of the words of the question.
+
+use serde_json::{Map, Value, json};
+
+/// It goes no deeper into a schema; what is below is empty.
+const MAX_DEPTH: usize = 8;
+
+/// A value that matches a JSON Schema, as far as `type`, `enum`, `const`, `properties`, `items` and `minItems` say; strings say what
+/// somebody wrote.
+pub(super) fn filled(schema: &Value, words: &str) -> Value {
+    value(schema, words, MAX_DEPTH)
+}
+
+fn value(schema: &Value, words: &str, depth: usize) -> Value {
+    if let Some(fixed) = schema.get("const") {
+        return fixed.clone();
+    }
+    if let Some(first) = schema["enum"].as_array().and_then(|values| values.first()) {
+        return first.clone();
+    }
+    let kind = match &schema["type"] {
+        Value::Array(kinds) => kinds.first().and_then(Value::as_str),
+        kind => kind.as_str(),
+    };
+    match kind {
+        Some("object") if depth > 0 => {
+            let fields = schema["properties"].as_object().into_iter().flatten();
+            let fields: Map<String, Value> =
+                fields.map(|(name, field)| (name.clone(), value(field, words, depth - 1))).collect();
+            Value::Object(fields)
+        }
+        Some("array") if depth > 0 => {
+            let count = schema["minItems"].as_u64().unwrap_or(1).clamp(1, 5);
+            (0..count).map(|_| value(&schema["items"], words, depth - 1)).collect()
+        }
+        Some("object") => json!({}),
+        Some("array") => json!([]),
+        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or_else(|| json!(0)),
+        Some("boolean") => json!(false),
+        Some("null") => Value::Null,
+        _ => json!(words),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_of_each_kind_is_made() {
+        let schema = json!({"type": "object", "properties": {
+            "name": {"type": "string"},
+            "kind": {"enum": ["a", "b"]},
+            "count": {"type": "integer", "minimum": 3},
+            "list": {"type": "array", "items": {"type": "object", "properties": {"is": {"type": "boolean"}}}},
+            "either": {"type": ["null", "string"]},
+        }});
+        let wanted = json!({"name": "tea", "kind": "a", "count": 3, "list": [{"is": false}], "either": null});
+        assert_eq!(filled(&schema, "tea"), wanted);
+    }
+}

@@ -1,0 +1,54 @@
+//! What children have to do with the machine of a run: what they took, what they have said, that one has answered in its place,
+//! and that the run, itself a child, has to hand back what it has.
+
+use super::anew::hand_back;
+use super::state::Phase;
+use super::{Answer, Run};
+use crate::domain::tool::{SideEffects, ToolSpent};
+use crate::domain::usage::Usage;
+use crate::provider::fold::Pass;
+
+impl Run {
+    /// The answer of a turn in whose place another agent has answered.
+    pub(super) fn taken_over(&self) -> Answer {
+        let by = self.side_effects.taken_over.as_ref();
+        let model = by.and_then(|by| by.model.as_ref()?.parse().ok());
+        let text = by.and_then(|by| by.text.clone()).unwrap_or_default();
+        // Whatever form the answer was to have, another agent has given it.
+        Answer { is_misfit: false, ..self.answer(Pass { model, text, ..Pass::default() }) }
+    }
+
+    /// The same run, which makes no more calls: the model is told to hand back what it has.
+    #[must_use]
+    pub fn handing_back(mut self) -> Self {
+        if !self.state.hands_back && self.state.phase == Phase::Asking {
+            self.state.hands_back = true;
+            self.items.push(hand_back());
+        }
+        self
+    }
+
+    /// The tokens that it took so far, those of children counted.
+    #[must_use]
+    pub const fn usage(&self) -> Usage {
+        self.state.usage
+    }
+
+    /// What they cost in nano-dollars; `None` once a price was not known.
+    #[must_use]
+    pub const fn nano_usd(&self) -> Option<u64> {
+        self.state.nano_usd
+    }
+
+    /// What its calls have left behind.
+    #[must_use]
+    pub const fn side_effects(&self) -> &SideEffects {
+        &self.side_effects
+    }
+
+    pub(super) fn add_spent(&mut self, spent: ToolSpent) {
+        let state = &mut self.state;
+        state.usage += spent.usage;
+        state.nano_usd = state.nano_usd.zip(spent.nano_usd).map(|(all, one)| all.saturating_add(one));
+    }
+}
