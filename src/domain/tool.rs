@@ -98,6 +98,17 @@ pub struct ToolSpent {
     pub nano_usd: Option<u64>,
 }
 
+impl ToolSpent {
+    /// Nothing.
+    pub const NONE: Self = Self { usage: Usage { input: 0, cached: 0, output: 0 }, nano_usd: Some(0) };
+
+    /// Adds what another took.
+    pub fn add(&mut self, other: Self) {
+        self.usage += other.usage;
+        self.nano_usd = self.nano_usd.zip(other.nano_usd).map(|(all, one)| all.saturating_add(one));
+    }
+}
+
 impl SideEffects {
     /// Adds the side effects of a later call, apart from what it took. For found tools see [`Self::add_found`].
     pub fn add(&mut self, later: Self) {

@@ -20,7 +20,7 @@ type Result<T> = std::result::Result<T, StoreError>;
 #[async_trait]
 pub trait ChildStore: Debug + Send + Sync {
     /// Begins a child, durably; gives the one that this call of this parent has begun before, if there is one, as it is. `None`
-    /// if the turn has as many as it may ([`MAX_CHILDREN`](crate::domain::child::MAX_CHILDREN)).
+    /// if the turn is not on record any more, or has as many as it may ([`MAX_CHILDREN`](crate::domain::child::MAX_CHILDREN)).
     async fn begin_child(&self, new: NewChild) -> Result<Option<ChildRun>>;
     /// Records a step of a child, in one durable write: what the model said, the state of its machine, the calls that start,
     /// and what it took so far. Of a child whose turn has ended nothing is kept.
@@ -39,7 +39,7 @@ pub trait ChildStore: Debug + Send + Sync {
     async fn child_messages(&self, child: RunId) -> Result<Vec<Arc<Message>>>;
     /// All children of a turn, those of its children too, in the order in which they began.
     async fn children(&self, root: RunId) -> Result<Vec<ChildRun>>;
-    /// Forgets the children that began before this time and have ended. Returns how many.
+    /// Forgets the children that began before this time, apart from those of turns at work. Returns how many.
     async fn expire_children(&self, before: DateTime<Utc>) -> Result<usize>;
 }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::ToolContext;
 use super::web::{Found, Hit, SearchError, WebSearch};
-use crate::ledger::{Ledger, LedgerError};
+use super::{ToolContext, TreeShare};
+use crate::ledger::{Drawing, Ledger, LedgerError};
 use crate::provider::fold::Pass;
 use crate::provider::{Item, Request};
 
@@ -33,7 +33,14 @@ impl WebSearch for Grounded {
             (Some(model), other) if searches(&context.agent.default_model) || other.is_none() => {
                 let request =
                     Request { web_search: true, ..Request::new("", INSTRUCTIONS, vec![Item::user(query)]) };
-                let call = self.ledger.call(&model, request, context.payer()).await;
+                let payer = context.payer();
+                let call = match &context.tree {
+                    Some(TreeShare { tree, by }) => {
+                        let drawing = Drawing { tree, by: *by };
+                        self.ledger.call_within(drawing, &model, request, payer).await
+                    }
+                    None => self.ledger.call(&model, request, payer).await,
+                };
                 let mut call = call.map_err(|error| failed(&error))?;
                 // Dropped before it is made, it costs nothing.
                 if !call.may_search() {

@@ -41,6 +41,7 @@ use crate::domain::tool::{Effect, SideEffects, StatusKey};
 use crate::domain::turn::{Approved, PersonQuestion};
 use crate::domain::usage::Payer;
 use crate::ids::{RunId, TaskId};
+use crate::ledger::{DrawnBy, Tree};
 use crate::policy::access::Standing;
 use crate::policy::address::Addresses;
 use crate::provider::ToolSpec;
@@ -80,6 +81,8 @@ pub struct ToolContext {
     pub sends: Option<Arc<SendAllowance>>,
     /// The agents that it may ask, and whoever runs them.
     pub agents: Arc<dyn Subagents>,
+    /// What the turn and its agents may take together, once that is set aside, and who of them makes the call.
+    pub tree: Option<TreeShare>,
     /// Whether a person can be asked: nobody waits for the run of a task, and only so many questions wait at a time.
     pub can_ask: bool,
     /// The provider's id of the call.
@@ -125,6 +128,7 @@ impl ToolContext {
             now: DateTime::UNIX_EPOCH,
             sends: None,
             agents: Arc::new(Alone),
+            tree: None,
             can_ask: true,
             call: String::new(),
             approved: None,
@@ -167,6 +171,15 @@ impl Subagents for Alone {
     async fn ask(&self, _context: &ToolContext, _asked: Asked) -> Result<ToolOutput, ToolError> {
         Err(ToolError::ForModel("there are no agents to ask here; do it yourself".to_owned()))
     }
+}
+
+/// What model calls within a tool draw on.
+#[derive(Debug, Clone)]
+pub struct TreeShare {
+    /// The reservation of the turn and its agents.
+    pub tree: Arc<Tree>,
+    /// Who makes the call.
+    pub by: DrawnBy,
 }
 
 /// The result of a call that succeeded, or a question to the person.

@@ -26,7 +26,7 @@ use crate::ids::{ChatId, TaskId, UserId};
 use crate::ledger::Ledger;
 use crate::policy::access::Standing;
 use crate::prompts::texts::{Locales, Texts, fill};
-use crate::store::{ConversationStore, SettingsStore, StoreError, TaskStore, UndoStore};
+use crate::store::{ChildStore, ConversationStore, SettingsStore, StoreError, TaskStore, UndoStore};
 use crate::text::one_line;
 use crate::tools::Registry;
 
@@ -47,6 +47,8 @@ pub struct Ender {
     pub settings: Arc<dyn SettingsStore>,
     /// What turns did that can be taken back.
     pub undos: Arc<dyn UndoStore>,
+    /// The children of turns.
+    pub children: Arc<dyn ChildStore>,
     /// The registry of all tools.
     pub tools: Arc<Registry>,
     /// The record of what was spent, and the way to the models.
@@ -259,10 +261,19 @@ impl Ender {
         let tools = self.tools.looking_up();
         let found = |name: &str| tools.get(name, &[name.to_owned()]);
         let reads = |name: &str| found(name).is_some_and(|tool| tool.effect() == Effect::Read);
-        match self.conversations.tool_calls(turn.id).await {
+        match self.calls_of_all(turn).await {
             Ok(calls) => calls.iter().any(|call| !reads(&call.call.name)),
             Err(_) => true,
         }
+    }
+
+    /// The calls of a turn and of its children.
+    async fn calls_of_all(&self, turn: &ActiveTurn) -> Result<Vec<ToolCall>, StoreError> {
+        let mut calls = self.conversations.tool_calls(turn.id).await?;
+        for child in self.children.children(turn.id).await? {
+            calls.extend(self.conversations.tool_calls(child.id).await?);
+        }
+        Ok(calls)
     }
 
     /// What is shown behind the words of a turn: what it changed of the chat's settings; the tasks that it made or changed;

@@ -7,6 +7,7 @@ use super::question::Question;
 use super::reply::Reply;
 use super::run::Answer;
 use crate::delivery::{TurnClosing, TurnEnding};
+use crate::domain::said::Said;
 use crate::domain::tool::{Call, ToolSpent};
 use crate::domain::turn::PersonQuestion;
 
@@ -22,6 +23,8 @@ pub struct Parking {
     pub call: Call,
     /// The question to the person.
     pub question: PersonQuestion,
+    /// What children have said to the person in this turn, and stands before the question.
+    pub said: Vec<Said>,
 }
 
 /// How a turn ended, or why it stopped. `turn::finish` makes of it what is written.
@@ -47,9 +50,14 @@ pub enum Outcome {
 
 impl Outcome {
     /// How a turn ended whose model has written its last pass.
-    pub(super) fn of(answer: Answer, question: &Question) -> Self {
-        let mut answer = answer.whole();
+    pub(super) fn of(mut answer: Answer, question: &Question) -> Self {
         let is_task = question.task.is_some();
+        let has_said = !answer.said.is_empty();
+        if has_said && (answer.spoke || (is_task && is_silent(&answer.pass.text))) {
+            // Only what it writes itself is not sent.
+            answer.pass.text.clear();
+        }
+        let mut answer = answer.whole();
         if answer.pass.filtered.is_some() {
             return Self::Failed(TurnError::Withheld, answer);
         }
@@ -60,7 +68,7 @@ impl Outcome {
             answer.pass.text.clear();
             return Self::Silent(answer);
         }
-        if answer.spoke {
+        if answer.spoke && !has_said {
             return Self::Silent(answer);
         }
         match answer.pass.text.trim().is_empty() {

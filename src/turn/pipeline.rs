@@ -293,7 +293,10 @@ impl Turns {
     ) -> Outcome {
         match self.preparer.prepare(turn, question, taken_up, control).await {
             Ok(mut prepared) => {
-                self.children.join(&mut prepared);
+                if let Err(error) = self.children.join(&mut prepared).await {
+                    self.reporter.report(&error, "what the agents of a turn have said could not be read");
+                    return Outcome::Failed(TurnError::Internal, Answer::default());
+                }
                 let (agent, pins) =
                     (prepared.setup.context.agent.agent_schema_uri.clone(), prepared.setup.pins.clone());
                 self.ender.tracer.note(question, TurnTrace::begun(turn.id, agent, pins)).await;

@@ -10,6 +10,7 @@ use crate::domain::generation::Generation;
 use crate::domain::model::ModelName;
 use crate::domain::turn::ActiveTurn;
 use crate::ids::PinId;
+use crate::ledger::DrawnBy;
 use crate::tools::{Registry, ToolContext};
 
 /// What one run is executed with.
@@ -53,6 +54,11 @@ pub(super) struct Bounds {
 }
 
 impl Setup {
+    /// Who draws on what the turn and its agents may take together.
+    pub(super) const fn drawn_by(&self) -> DrawnBy {
+        if self.bounds.is_some() { DrawnBy::Child } else { DrawnBy::Turn }
+    }
+
     /// Whether it is time to hand back, where so many tokens are taken.
     pub(super) fn is_at_bound(&self, tokens: u64) -> bool {
         let is_at = |bounds: &Bounds| tokens >= bounds.tokens || tokio::time::Instant::now() >= bounds.until;

@@ -264,6 +264,7 @@ fn turns(base: &Base<'_>, ledger: Arc<Ledger>, parts: TurnParts) -> Turns {
         tasks: base.store.clone(),
         settings: settings.clone(),
         undos: base.store.clone(),
+        children: base.store.clone(),
         tools: tools.clone(),
         ledger: ledger.clone(),
         locales: base.languages.locales.clone(),
@@ -363,6 +364,7 @@ fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, telling: Tel
     };
     Preparer {
         loader,
+        children: base.store.clone(),
         conversations: base.store.clone(),
         settings: base.store.clone(),
         sessions: base.store.clone(),

@@ -23,7 +23,7 @@ impl ChildStore for KvStore {
             if let Some(child) = known.iter().find(|child| is_it(child)) {
                 return Ok(Some(child.clone()));
             }
-            if known.len() >= MAX_CHILDREN {
+            if !children::is_at_work(tables, new.root)? || known.len() >= MAX_CHILDREN {
                 return Ok(None);
             }
             let child = ChildRun::begin(new.clone());

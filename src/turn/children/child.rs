@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::life::Life;
 use super::log::ChildLog;
 use super::{Family, left};
 use crate::delivery::{ChildEvent, TurnEventKind};
@@ -18,32 +19,23 @@ use crate::ledger::{LedgerError, Tree};
 use crate::prompts::{ChildView, SystemView};
 use crate::provider::{Earlier, Item};
 use crate::store::{ChildSpent, StoreError};
-use crate::tools::{Asked, Registry, ToolContext};
+use crate::tools::{Registry, ToolContext};
 use crate::turn::control::{CancelReason, Control};
 use crate::turn::execute::{Driven, Halt};
-use crate::turn::kin::Voice;
+use crate::turn::kin::{Unheard, Voice};
 use crate::turn::log::StepLog;
-use crate::turn::prepare::{Found, form, read_in_hand, split_in_hand};
+use crate::turn::prepare::{form, read_in_hand, split_in_hand};
 use crate::turn::run::{Answer, Run};
 use crate::turn::setup::{Bounds, Setup};
 use crate::turn::taken_up::{Stored, TakenUp, take_up};
 use crate::turn::window::items_of;
 
+/// The words of a child that has sent its answer by a tool.
+const SENT_ITSELF: &str = "(It has sent its answer into the chat itself.)";
 /// After this part of its time a child is told to hand back what it has.
 const TIME_TO_WORK: f64 = 0.8;
 /// Of what is left for the turn and its children, one child may take so many hundredths.
 const PERCENT_OF_CHILD: u64 = 60;
-
-/// A child, and what it is asked.
-pub(super) struct Life {
-    pub(super) child: ChildRun,
-    pub(super) found: Found,
-    pub(super) asked: Asked,
-    /// For whom whoever asked it calls tools.
-    pub(super) context: ToolContext,
-    /// The person hears what it writes.
-    pub(super) speaks: bool,
-}
 
 /// What came of a child: how it ended, and what it took.
 type Ended = (ChildOutcome, ChildSpent);
@@ -71,19 +63,25 @@ impl Family {
         };
         let Some((mut outcome, by, spent)) = ended else { return Ok(None) };
         let counts = matches!(outcome.end, ChildEnd::Done | ChildEnd::OverBudget | ChildEnd::Timeout);
-        let words = if speaks && counts { outcome.text.as_str() } else { "" };
+        // One that has sent its answer into the chat itself says nothing more.
+        let words = if speaks && counts && !by.spoke { outcome.text.as_str() } else { "" };
         // What a person has seen when they stopped the turn stays.
         let said =
             if speaks && !self.kin.control.is_ended() { self.kin.floor.end(child.id, words) } else { None };
         outcome.left = left(&by, said);
-        if child.depth == 1 {
-            let spent = ToolSpent { usage: spent.usage, nano_usd: spent.nano_usd };
-            self.kin.add_unheard(child.id, spent);
-        }
+        let spent = self.with_unheard(&child, spent);
         let outcome = self.children.store.end_child(&child, outcome, spent).await?;
         tracing::info!(run = %child.root, child = %child.id, agent, end = outcome.end.word(), "a child has ended");
         self.publish(&life, ChildEvent::Ended(outcome.end));
         Ok(Some((outcome, spent)))
+    }
+
+    /// What a child took, with what children of its own took whose end it has not heard of.
+    fn with_unheard(&self, child: &ChildRun, spent: ChildSpent) -> ChildSpent {
+        let mut all = ToolSpent { usage: spent.usage, nano_usd: spent.nano_usd };
+        all.add(self.kin.take_unheard(child.id));
+        self.kin.add_unheard(Unheard { parent: child.parent, child: child.id, spent: all });
+        ChildSpent { usage: all.usage, nano_usd: all.nano_usd }
     }
 
     fn publish(&self, life: &Life, event: ChildEvent) {
@@ -101,7 +99,11 @@ impl Family {
         let stored = Stored { checkpoint: child.checkpoint.as_ref(), session: self.turn.session };
         let taken_up = take_up(&*log, stored, None).await?;
         let model = found.agent.model.clone().unwrap_or_else(|| context.agent.default_model.clone());
-        let tree = match self.kin.open_tree(&executor.ledger, &model, self.children.tokens) {
+        // What children took before a restart, or before a person was waited for, counts.
+        let before = self.children.store.children(self.kin.root).await?;
+        let before = before.iter().filter(|child| child.depth == 1).map(|child| child.usage.total());
+        let tokens = self.children.tokens.saturating_sub(before.sum());
+        let tree = match self.kin.open_tree(&executor.ledger, &model, tokens) {
             Ok(tree) => tree,
             Err(error) => return Ok(Err(of_ledger(&error))),
         };
@@ -215,9 +217,8 @@ impl Family {
                 driving.await
             }
         };
-        let is_late = is_late || Instant::now() >= until;
         let (end, answer, error) = match driven {
-            Ok(Driven::Answered(answer)) => judged(*answer, is_late),
+            Ok(Driven::Answered(answer)) => judged(*answer, is_late || Instant::now() >= until),
             Ok(Driven::Asks(_)) => {
                 let words = "it wanted to ask a person, which only you can";
                 (ChildEnd::Failed, Answer::default(), Some(words.to_owned()))
@@ -225,11 +226,12 @@ impl Family {
             Err(Halt::Cancelled(answer)) => match (setup.control.reason(), is_late) {
                 (CancelReason::Stopped, _) => (ChildEnd::Cancelled, answer, None),
                 (CancelReason::Again(_), _) => return None,
+                // The bot stops: it goes on after the restart.
+                (CancelReason::Shutdown, _) if setup.control.is_ended() => return None,
                 (CancelReason::Shutdown, true) => {
                     (ChildEnd::Timeout, answer, Some("its time was up".to_owned()))
                 }
-                // Of the turn itself nobody has said that it ends: whoever asked has given up.
-                (CancelReason::Shutdown, false) if setup.control.is_ended() => return None,
+                // Whoever asked has given up.
                 (CancelReason::Shutdown, false) => (ChildEnd::Cancelled, answer, None),
             },
             Err(Halt::Model(error, answer)) => {
@@ -249,11 +251,15 @@ impl Family {
             sources: answer.sources.clone(),
             tasks: answer.tasks.clone(),
             said: answer.said.clone(),
+            spoke: answer.spoke,
             ..SideEffects::default()
         };
         let spent = ChildSpent { usage: answer.usage, nano_usd: answer.nano_usd };
         let spent = if spent.usage == Usage::default() { spent_by(&life.child) } else { spent };
-        let text = answer.pass.text.trim().to_owned();
+        let text = match answer.pass.text.trim() {
+            "" if answer.spoke => SENT_ITSELF.to_owned(),
+            text => text.to_owned(),
+        };
         let structured = answer.structured;
         let outcome = ChildOutcome { text, structured, error, model: Some(model), ..ChildOutcome::of(end) };
         Some((outcome, by, spent))
@@ -262,7 +268,8 @@ impl Family {
 
 /// How a child ends that has an answer: one that a bound has cut is not done, whatever it says.
 fn judged(answer: Answer, is_late: bool) -> (ChildEnd, Answer, Option<String>) {
-    let says_nothing = answer.pass.text.trim().is_empty() && answer.said.is_empty();
+    let has_left = answer.spoke || !answer.said.is_empty();
+    let says_nothing = answer.pass.text.trim().is_empty() && !has_left;
     if let Some(reason) = &answer.pass.filtered {
         let words = format!("its model withheld the answer: {reason}");
         return (ChildEnd::Failed, answer, Some(words));

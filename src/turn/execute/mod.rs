@@ -16,12 +16,12 @@ use super::setup::Setup;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::tool::Call;
 use crate::domain::turn::{Approved, PersonQuestion, Step as TurnStep};
-use crate::ledger::{Drawing, DrawnBy, Ledger, LedgerError, MeteredStream};
+use crate::ledger::{Drawing, Ledger, LedgerError, MeteredStream};
 use crate::policy::access::{Admins, may_change};
 use crate::provider::fold::Pass;
 use crate::provider::{AnswerSchema, Event, Request};
 use crate::store::StoreError;
-use crate::tools::ToolContext;
+use crate::tools::{ToolContext, TreeShare};
 
 /// Executes what the machine of a turn decides: calls the model, makes tool calls, records each step.
 #[derive(Debug, Clone)]
@@ -77,8 +77,8 @@ impl Executor {
     /// Executes a turn to its end.
     pub(super) async fn execute(&self, run: Run, setup: &Setup, question: &Question) -> Outcome {
         match self.drive(run, setup).await {
-            Ok(Driven::Answered(answer)) => Outcome::of(*answer, question),
-            Ok(Driven::Asks(asks)) => Self::parked(&asks.run, asks.call, asks.question),
+            Ok(Driven::Answered(answer)) => Outcome::of(Self::with_heard(*answer, setup), question),
+            Ok(Driven::Asks(asks)) => Self::parked(*asks),
             Err(halt) => self.halted(halt, setup).await,
         }
     }
@@ -112,9 +112,11 @@ impl Executor {
         }
     }
 
-    fn parked(run: &Run, call: Call, question: PersonQuestion) -> Outcome {
-        match serde_json::to_value(run.state()) {
-            Ok(state) => Outcome::Parked(Box::new(Parking { state, call, question })),
+    fn parked(Asks { run, call, question }: Asks) -> Outcome {
+        // Before a call to approve, which is a card of its own, nothing is told.
+        let said = if question.approval.is_none() { run.untold() } else { Vec::new() };
+        match serde_json::to_value(run.telling(&said).state()) {
+            Ok(state) => Outcome::Parked(Box::new(Parking { state, call, question, said })),
             Err(error) => {
                 tracing::error!(%error, "the state of a turn cannot be stored");
                 Outcome::Failed(TurnError::Internal, Answer::default())
@@ -125,20 +127,20 @@ impl Executor {
     /// What was written, with all that people have heard of the children.
     fn with_heard(answer: Answer, setup: &Setup) -> Answer {
         let heard = setup.kin.floor.heard_beside(&answer.said);
-        answer.saying(heard).whole()
+        answer.saying(heard)
     }
 
     async fn halted(&self, halt: Halt, setup: &Setup) -> Outcome {
         match halt {
             Halt::Cancelled(answer) => match setup.control.reason() {
-                CancelReason::Stopped => Outcome::Stopped(Self::with_heard(answer, setup)),
+                CancelReason::Stopped => Outcome::Stopped(Self::with_heard(answer, setup).whole()),
                 CancelReason::Shutdown => Outcome::Abandoned,
                 CancelReason::Again(question) => Outcome::Restarted(question),
             },
             Halt::Model(error, answer) => {
                 let model = answer.pass.model.as_ref().unwrap_or(&setup.model);
                 let error = TurnError::of_ledger(error, &self.ledger, model).await;
-                Outcome::Failed(error, Self::with_heard(answer, setup))
+                Outcome::Failed(error, Self::with_heard(answer, setup).whole())
             }
             // Nothing more can be promised.
             Halt::Store(error) => {
@@ -233,7 +235,7 @@ impl Executor {
     /// Calls the model, within what the turn and its children may take together once there are some.
     async fn open(&self, request: Request, setup: &Setup) -> Result<MeteredStream, LedgerError> {
         let payer = setup.context.payer();
-        let by = if setup.bounds.is_some() { DrawnBy::Child } else { DrawnBy::Turn };
+        let by = setup.drawn_by();
         match setup.kin.tree(by) {
             Some(tree) => {
                 self.ledger.call_within(Drawing { tree: &tree, by }, &setup.model, request, payer).await
@@ -336,7 +338,9 @@ impl Executor {
         calls::approve(&mut calls, approved);
         let can_ask = setup.context.can_ask && self.has_room(setup).await;
         let addresses = run.addresses().clone();
-        let context = ToolContext { addresses, can_ask, ..setup.context.clone() };
+        let by = setup.drawn_by();
+        let tree = setup.kin.tree(by).map(|tree| TreeShare { tree, by });
+        let context = ToolContext { addresses, can_ask, tree, ..setup.context.clone() };
         let (log, session) = (&*setup.log, setup.turn.session);
         let records = Records { log, session, turn: setup.turn.id };
         let results = tokio::select! {
@@ -344,7 +348,10 @@ impl Executor {
             () = setup.control.cancel.cancelled() => return Err(Halt::Cancelled(run.answer(Pass::default()))),
             results = self.caller.make(calls, &context, records) => results?,
         };
-        Ok(run.tools_answered(results))
+        let run = run.tools_answered(results);
+        // What its children took is part of what it took now.
+        setup.kin.take_unheard(setup.log.run());
+        Ok(run)
     }
 
     /// Whether a further question of this conversation may wait. Who administers the chat is looked up only where that decides.

@@ -81,14 +81,16 @@ pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
 
 /// A turn that waits for a person: its question is a message of the conversation, and is sent with its buttons.
 fn park(facts: &Facts<'_>, parking: &Parking) -> Finish {
-    let Parking { state, call, question } = parking;
+    let Parking { state, call, question, said } = parking;
     let Some(first) = facts.question.parts.first() else { return Finish::default() };
     let text = question.approval.as_deref().map(|approval| approval::card(facts.texts, approval, facts.now));
     let question = PersonQuestion { text: text.unwrap_or_else(|| question.text.clone()), ..question.clone() };
-    let mut words = vec![question.text.clone()];
+    let said = said.iter().map(|said| said.text.clone());
+    let shown = said.chain([question.text.clone()]).collect::<Vec<_>>().join("\n\n");
+    let mut words = vec![shown.clone()];
     words.extend(question.options.iter().map(|option| format!("[{option}]")));
     let message = Message::new(facts.turn.session, Role::Assistant, words.join("\n"), facts.now);
-    let reply = Reply { markdown: question.text.clone(), actions: Vec::new() };
+    let reply = Reply { markdown: shown, actions: Vec::new() };
     let delivery = delivery(facts, reply, Some(&message), &Answer::default());
     let parked = ParkedTurn {
         turn: ActiveTurn {

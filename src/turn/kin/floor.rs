@@ -39,6 +39,19 @@ impl Floor {
         Arc::new(floor)
     }
 
+    /// Takes in what was said before a restart and is not known yet.
+    pub(in crate::turn) fn seed(&self, said: &[Said]) {
+        self.change(|speeches| {
+            for said in said {
+                if speeches.iter().all(|speech| speech.order != said.order) {
+                    let (child, text) = (None, said.text.clone());
+                    speeches.push(Speech { child, order: said.order, text, has_ended: true });
+                }
+            }
+            speeches.sort_by_key(|speech| speech.order);
+        });
+    }
+
     /// A child writes more.
     pub(super) fn add(&self, child: RunId, text: &str) {
         self.change(|speeches| {

@@ -4,7 +4,6 @@
 mod floor;
 mod voice;
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,7 +14,6 @@ use crate::delivery::Bus;
 use crate::domain::model::ModelName;
 use crate::domain::said::Said;
 use crate::domain::tool::ToolSpent;
-use crate::domain::usage::Usage;
 use crate::ids::RunId;
 use crate::ledger::{DrawnBy, Ledger, LedgerError, Tree};
 use crate::shutdown::TaskTracker;
@@ -35,8 +33,16 @@ pub(super) struct Kin {
     /// The children that are at work.
     pub(super) tasks: TaskTracker,
     tree: Mutex<Option<Arc<Tree>>>,
-    /// What children of the turn itself took whose end it has not heard of.
-    unheard: Mutex<HashMap<RunId, ToolSpent>>,
+    /// What children took of whose end whoever asked has not heard.
+    unheard: Mutex<Vec<Unheard>>,
+}
+
+/// What a child took of whose end whoever asked has not heard.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unheard {
+    pub(super) parent: RunId,
+    pub(super) child: RunId,
+    pub(super) spent: ToolSpent,
 }
 
 impl Kin {
@@ -72,14 +78,24 @@ impl Kin {
         lock(&self.tree).clone().filter(|tree| by == DrawnBy::Child || tree.is_capped())
     }
 
-    /// A child of the turn itself has ended and took this.
-    pub(super) fn add_unheard(&self, child: RunId, spent: ToolSpent) {
-        lock(&self.unheard).insert(child, spent);
+    /// A child has ended and took this.
+    pub(super) fn add_unheard(&self, unheard: Unheard) {
+        let mut all = lock(&self.unheard);
+        all.retain(|known| known.child != unheard.child);
+        all.push(unheard);
     }
 
-    /// The turn has heard of the end of a child.
-    pub(super) fn heard_of(&self, child: RunId) {
-        lock(&self.unheard).remove(&child);
+    /// What children of this run took of whose end it has not heard; from now on it has.
+    pub(super) fn take_unheard(&self, parent: RunId) -> ToolSpent {
+        let mut sum = ToolSpent::NONE;
+        lock(&self.unheard).retain(|unheard| {
+            let is_its = unheard.parent == parent;
+            if is_its {
+                sum.add(unheard.spent);
+            }
+            !is_its
+        });
+        sum
     }
 
     /// Waits until no child is at work, but not long. Gives what those took that the turn has not heard of.
@@ -88,12 +104,7 @@ impl Kin {
         if !self.tasks.finish(REST).await {
             tracing::warn!(run = %self.root, "a child takes long to end");
         }
-        let none = ToolSpent { usage: Usage::default(), nano_usd: Some(0) };
-        lock(&self.unheard).values().fold(none, |mut all, one| {
-            all.usage += one.usage;
-            all.nano_usd = all.nano_usd.zip(one.nano_usd).map(|(all, one)| all.saturating_add(one));
-            all
-        })
+        self.take_unheard(self.root)
     }
 }
 

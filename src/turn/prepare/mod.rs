@@ -45,7 +45,7 @@ use crate::prompts::SystemView;
 use crate::prompts::texts::Locales;
 use crate::provider::models::Models;
 use crate::provider::{Earlier, Item};
-use crate::store::{ConversationStore, ProfileStore, SessionStore, SettingsStore, StoreError};
+use crate::store::{ChildStore, ConversationStore, ProfileStore, SessionStore, SettingsStore, StoreError};
 use crate::tools::{Alone, Registry, SendAllowance, ToolContext};
 
 /// Prepares turns: chooses the agent and the model, loads what they are told, sets up the run. Called by the pipeline.
@@ -55,6 +55,8 @@ pub struct Preparer {
     pub loader: Loader,
     /// The store of turns and their calls.
     pub conversations: Arc<dyn ConversationStore>,
+    /// The children of turns.
+    pub children: Arc<dyn ChildStore>,
     /// The store of the settings of chats.
     pub settings: Arc<dyn SettingsStore>,
     /// The store of sessions, for what was chosen for one.
@@ -202,7 +204,7 @@ impl Preparer {
         let ground = Some(ground(&loaded, agent, Generation::nearest(of_chat)));
         let form = agent.map(form).transpose().map_err(failed)?.flatten();
         let run = self.run(loaded, question, &taken_up, &tools).shaped(form);
-        let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.side_effects().said);
+        let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.untold());
         let setup = Setup {
             turn: turn.clone(),
             log: Arc::new(TurnLog { store: self.conversations.clone(), turn: turn.clone() }),
@@ -244,6 +246,7 @@ impl Preparer {
             call: String::new(),
             approved: None,
             agents: Arc::new(Alone),
+            tree: None,
             can_ask: question.task.is_none() && question.asker().is_some_and(Speaker::is_person),
             sends: self.allowance(turn, question).await?,
         })
@@ -307,8 +310,11 @@ impl Preparer {
         if question.task.is_none() {
             return Ok(None);
         }
-        let calls = self.conversations.tool_calls(turn.id).await;
-        let calls = calls.map_err(|error| self.reporter.lost(&error))?;
+        let lost = |error: StoreError| self.reporter.lost(&error);
+        let mut calls = self.conversations.tool_calls(turn.id).await.map_err(lost)?;
+        for child in self.children.children(turn.id).await.map_err(lost)? {
+            calls.extend(self.conversations.tool_calls(child.id).await.map_err(lost)?);
+        }
         let may_have_sent = |call: &&ToolCall| match call.status {
             ToolStatus::Running | ToolStatus::Complete | ToolStatus::Unknown => true,
             ToolStatus::Failed | ToolStatus::Denied => false,

@@ -4,6 +4,7 @@
 use super::anew::hand_back;
 use super::state::Phase;
 use super::{Answer, Run};
+use crate::domain::said::Said;
 use crate::domain::tool::{SideEffects, ToolSpent};
 use crate::domain::usage::Usage;
 use crate::provider::fold::Pass;
@@ -25,6 +26,25 @@ impl Run {
             self.state.hands_back = true;
             self.items.push(hand_back());
         }
+        self
+    }
+
+    /// What of this, which children have said, is not told yet.
+    #[must_use]
+    pub fn untold_of(&self, said: Vec<Said>) -> Vec<Said> {
+        said.into_iter().filter(|said| !self.state.told.contains(&said.order)).collect()
+    }
+
+    /// What children have said to the person and is not told yet.
+    #[must_use]
+    pub fn untold(&self) -> Vec<Said> {
+        self.untold_of(self.side_effects.said.clone())
+    }
+
+    /// The same run, of whose children the person is told this with a question.
+    #[must_use]
+    pub fn telling(mut self, said: &[Said]) -> Self {
+        self.state.told.extend(said.iter().map(|said| said.order));
         self
     }
 

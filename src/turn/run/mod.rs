@@ -3,6 +3,7 @@
 //! messages, so that a turn's record stays small.
 
 mod anew;
+mod begin;
 mod children;
 mod repeats;
 mod same;
@@ -128,53 +129,6 @@ impl Run {
         &self.state
     }
 
-    /// The same turn, whose first items are from before it.
-    #[must_use]
-    pub fn after(self, earlier: Earlier) -> Self {
-        Self { earlier, ..self }
-    }
-
-    /// The same turn, which can store tasks: an answer that promises something for later and stored none is written
-    /// anew, once.
-    #[must_use]
-    pub fn keeping_promises(self, keeps_promises: bool) -> Self {
-        Self { keeps_promises, ..self }
-    }
-
-    /// The same turn, which is shown these memories.
-    #[must_use]
-    pub fn remembering(self, shown: Shown) -> Self {
-        Self { shown, ..self }
-    }
-
-    /// The same turn, whose answer is to have this form: one that has not is written anew, once. It promises nothing.
-    #[must_use]
-    pub fn shaped(self, form: Option<Form>) -> Self {
-        let keeps_promises = self.keeps_promises && form.is_none();
-        Self { form, keeps_promises, ..self }
-    }
-
-    /// The form that its answer is to have.
-    #[must_use]
-    pub const fn form(&self) -> Option<&Form> {
-        self.form.as_ref()
-    }
-
-    /// The same turn, which knows the addresses that people wrote.
-    #[must_use]
-    pub fn knowing(mut self, written: Addresses) -> Self {
-        self.addresses = written;
-        find(&mut self.addresses, &self.side_effects.sources);
-        self
-    }
-
-    /// The same turn with what was found before it, and what its calls left behind before a restart, in their order.
-    #[must_use]
-    pub fn with_side_effects(mut self, before: impl IntoIterator<Item = SideEffects>) -> Self {
-        before.into_iter().for_each(|side_effects| self.add_side_effects(side_effects));
-        self
-    }
-
     /// The same turn, which waited with this call and makes it next: a person has approved it.
     #[must_use]
     pub fn making(mut self, call: Call) -> Self {
@@ -238,6 +192,10 @@ impl Run {
         &self.addresses
     }
 
+    fn find_sources(&mut self) {
+        find(&mut self.addresses, &self.side_effects.sources);
+    }
+
     fn add_side_effects(&mut self, side_effects: SideEffects) {
         find(&mut self.addresses, &side_effects.sources);
         self.side_effects.add(side_effects);
@@ -256,7 +214,8 @@ impl Run {
         }
         let unkept = self.is_unkept(&pass);
         let addresses = self.addresses.clone();
-        let SideEffects { spoke, sources, tasks, said, observation, .. } = self.side_effects.clone();
+        let SideEffects { spoke, sources, tasks, mut said, observation, .. } = self.side_effects.clone();
+        said.retain(|said| !self.state.told.contains(&said.order));
         let is_cut = self.state.hands_back || self.state.passes >= self.max_passes;
         let (usage, nano_usd) = (self.state.usage, self.state.nano_usd);
         let memories = self.state.memories.clone();

@@ -37,6 +37,9 @@ pub struct State {
     /// A bound was reached: it makes no more calls and hands back what it has.
     #[serde(default)]
     pub(super) hands_back: bool,
+    /// What children have said and the person was told with a question: the answer does not begin with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) told: Vec<u32>,
     /// The answer that is to be written anew: it promised what nothing was stored for, or it did not fit the form.
     pub(super) taken_back: Option<TakenBack>,
 }
@@ -68,6 +71,7 @@ impl Default for State {
             phase: Phase::Asking,
             memories: Vec::new(),
             hands_back: false,
+            told: Vec::new(),
             taken_back: None,
         }
     }

@@ -15,6 +15,11 @@ pub(in crate::store::kv) fn of_turn(tables: &Tables<'_>, root: RunId) -> Result<
     tables.children.list(&key::id(root))
 }
 
+/// Whether a turn is on record as one at work.
+pub(in crate::store::kv) fn is_at_work(tables: &Tables<'_>, root: RunId) -> Result<bool, Fault> {
+    Ok(tables.turns.list(&[])?.iter().any(|turn| turn.id == root))
+}
+
 /// Writes the record of a child.
 pub(in crate::store::kv) fn put(
     tables: &Tables<'_>,
@@ -74,14 +79,20 @@ pub(in crate::store::kv) fn remove_all(
     Ok(())
 }
 
-/// Forgets what the children of turns in a chat have said and read, apart from those that go on.
+/// Forgets the children of turns in a chat that have said or read something that is looked for; one that goes on ends.
 pub(in crate::store::kv) fn forget_words(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     chat: ChatId,
+    holds: impl Fn(&[u8]) -> bool,
 ) -> Result<(), Fault> {
     for child in tables.children.list(&[])?.into_iter().filter(|child| child.chat == chat) {
-        if child.outcome.is_some() {
+        let record = tables.children.raw(&key::child(child.root, child.id))?;
+        let mut has_it = record.is_some_and(|bytes| holds(&bytes));
+        for entry in tables.child_messages.entries(&key::id(child.id))? {
+            has_it |= holds(&entry?.1);
+        }
+        if has_it {
             clear(tables, changes, child.id)?;
             put(tables, changes, &child.without_words())?;
         }
@@ -121,7 +132,8 @@ pub(in crate::store::kv) fn expire(
     changes: &mut Changes<'_>,
     before: DateTime<Utc>,
 ) -> Result<usize, Fault> {
-    let is_old = |child: &ChildRun| child.started_at < before && child.outcome.is_some();
+    let at_work: Vec<RunId> = tables.turns.list(&[])?.into_iter().map(|turn| turn.id).collect();
+    let is_old = |child: &ChildRun| child.started_at < before && !at_work.contains(&child.root);
     let old: Vec<ChildRun> = tables.children.list(&[])?.into_iter().filter(is_old).collect();
     for child in &old {
         clear(tables, changes, child.id)?;

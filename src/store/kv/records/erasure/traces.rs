@@ -94,7 +94,7 @@ fn copies(
             remove_if_copy(changes, &tables.config_changes, key, texts)?;
         }
     }
-    children::forget_words(tables, changes, doomed.chat)?;
+    children::forget_words(tables, changes, doomed.chat, |bytes| texts.stand_in(bytes))?;
     for undo in tables.undos.list(&[])? {
         if undo.asked_in == doomed.chat {
             remove_if_copy(changes, &tables.undos, key::id(undo.run), texts)?;
