@@ -129,16 +129,22 @@ impl ModelRequest {
         self.asked.json
     }
 
-    /// The JSON Schema that the answer is to match, wherever the dialect has it.
+    /// The JSON Schema that the answer is to match, wherever the dialect has it, or the instructions on a line of their own.
     #[must_use]
-    pub fn schema(&self) -> Option<&Value> {
+    pub fn schema(&self) -> Option<Value> {
         let places = [
             "/text/format/schema",
             "/response_format/json_schema/schema",
             "/generationConfig/responseJsonSchema",
             "/format",
         ];
-        places.into_iter().find_map(|place| self.body.pointer(place).filter(|schema| schema.is_object()))
+        let held = places.into_iter().filter_map(|place| self.body.pointer(place));
+        let told = self.instructions().lines().rev().filter(|line| line.starts_with('{'));
+        let told = told.filter_map(|line| serde_json::from_str(line).ok());
+        held.filter(|schema| schema.is_object())
+            .cloned()
+            .chain(told.filter(|schema: &Value| schema["type"] == "object"))
+            .next()
     }
 
     /// Whether the answer is to come in one piece.

@@ -98,6 +98,10 @@ impl Children {
 impl Subagents for Family {
     async fn ask(&self, context: &ToolContext, asked: Asked) -> Result<ToolOutput, ToolError> {
         let found = self.find(&asked.agent)?;
+        let _place = match asked.takes_over {
+            true => Some(self.kin.take_place(self.parent).ok_or_else(|| refused(ONE_IN_PLACE))?),
+            false => None,
+        };
         if self.depth >= MAX_DEPTH {
             return Err(refused(&format!(
                 "agents ask others down to a depth of {MAX_DEPTH}; do it yourself"
@@ -243,6 +247,9 @@ fn left(by: &SideEffects, said: Option<Said>) -> SideEffects {
     all.add(SideEffects { said: said.into_iter().collect(), ..SideEffects::default() });
     all
 }
+
+/// What the model is told that has two agents answer in its place.
+const ONE_IN_PLACE: &str = "another agent answers in your place already";
 
 fn refused(words: &str) -> ToolError {
     ToolError::ForModel(words.to_owned())

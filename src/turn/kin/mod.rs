@@ -33,6 +33,8 @@ pub(super) struct Kin {
     /// The children that are at work.
     pub(super) tasks: TaskTracker,
     tree: Mutex<Option<Arc<Tree>>>,
+    /// The runs in whose place an agent is answering.
+    in_place: Arc<Mutex<Vec<RunId>>>,
     /// What children took of whose end whoever asked has not heard.
     unheard: Mutex<Vec<Unheard>>,
 }
@@ -45,12 +47,25 @@ pub(super) struct Unheard {
     pub(super) spent: ToolSpent,
 }
 
+/// An agent answers in the place of this run.
+#[derive(Debug)]
+pub(super) struct InPlace {
+    run: RunId,
+    all: Arc<Mutex<Vec<RunId>>>,
+}
+
+impl Drop for InPlace {
+    fn drop(&mut self) {
+        lock(&self.all).retain(|run| *run != self.run);
+    }
+}
+
 impl Kin {
     /// For a turn whose children have said this before a restart.
     pub(super) fn new(root: RunId, control: Control, bus: Bus, said: &[Said]) -> Arc<Self> {
         let floor = Floor::new(root, bus, said);
         let (tasks, tree, unheard) = (TaskTracker::new(), Mutex::default(), Mutex::default());
-        Arc::new(Self { root, control, floor, tasks, tree, unheard })
+        Arc::new(Self { root, control, floor, tasks, tree, in_place: Arc::default(), unheard })
     }
 
     /// What the turn and its children may take together, set aside with the first of them.
@@ -70,6 +85,16 @@ impl Kin {
         let opened = ledger.tree(model, tokens)?;
         *tree = Some(Arc::clone(&opened));
         Ok(opened)
+    }
+
+    /// The place of a run, for an agent that answers in it, until that is dropped; `None` if another one has it.
+    pub(super) fn take_place(&self, run: RunId) -> Option<InPlace> {
+        let mut all = lock(&self.in_place);
+        if all.contains(&run) {
+            return None;
+        }
+        all.push(run);
+        Some(InPlace { run, all: Arc::clone(&self.in_place) })
     }
 
     /// What a run draws on: a child on the tree always, the turn itself where a cap of the day holds, which the tree has set

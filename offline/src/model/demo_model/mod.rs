@@ -46,7 +46,7 @@ impl Brain for DemoModel {
     fn answer(&self, request: &ModelRequest) -> Reply {
         if let Some(schema) = request.schema() {
             let question = Question::read(request, self.unescape);
-            return Reply::text(&form::filled(schema, &question.text).to_string());
+            return Reply::text(&form::filled(&schema, &question.text).to_string());
         }
         match self.step(request) {
             Step::Say(words) => Reply::text(&words).paced(0, self.word_pause),
