@@ -27,6 +27,8 @@ pub struct TaskEdit {
     pub zone_assumed: bool,
     /// The new model; `Some(None)` for the chat's.
     pub model: Option<Option<ModelName>>,
+    /// The agent that carries it out from now on.
+    pub agent: Option<String>,
     /// What its runs may do without asking, or no longer.
     pub standing: Option<StandingChange>,
     /// The new rule for missed runs.
@@ -79,6 +81,11 @@ impl Task {
                     self.state = State::Active;
                 }
             }
+        }
+        if let Some(agent) = edit.agent.filter(|agent| *agent != self.agent) {
+            // Whoever approved what its runs may do knew who makes them.
+            self.standing.clear();
+            self.agent = agent;
         }
         if let Some(change) = edit.standing {
             self.stand(change);

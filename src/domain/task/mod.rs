@@ -40,7 +40,7 @@ pub use shown::{Shows, TaskMessage};
 pub use standing::{MAX_CALLS, MAX_STANDING, STANDING_RULE, StandingChange, StandingRule};
 pub use step::TaskStep;
 
-/// The name of the agent that runs tasks.
+/// The name of the agent that runs tasks for which no other was chosen.
 pub const SCHEDULED_AGENT: &str = "scheduled";
 /// The most characters that cards show of a title.
 const TITLE_CHARS: usize = 60;
@@ -378,6 +378,12 @@ impl Task {
         !matches!(self.state, State::Done(_) | State::Cancelled(_))
     }
 
+    /// The agent that was chosen for it; `None` where it is carried out by the one for all tasks.
+    #[must_use]
+    pub fn own_agent(&self) -> Option<&str> {
+        Some(self.agent.as_str()).filter(|agent| *agent != SCHEDULED_AGENT)
+    }
+
     /// The next due times, UTC, at most `count`; empty if none is to come.
     #[must_use]
     pub fn upcoming(&self, count: usize) -> Vec<DateTime<Utc>> {
@@ -385,13 +391,14 @@ impl Task {
         self.next.into_iter().chain(later).take(count).collect()
     }
 
-    /// Whether two tasks ask for the same thing at the same times in the same place.
+    /// Whether two tasks ask for the same thing, of the same agent, at the same times in the same place.
     #[must_use]
     pub fn says_the_same(&self, other: &Self) -> bool {
         let is_same_time = self.schedule == other.schedule && self.zone == other.zone;
         is_same_time
             && self.place.conversation() == other.place.conversation()
             && self.prompt == other.prompt
+            && self.agent == other.agent
             && self.is_live()
             && other.is_live()
     }
