@@ -5,7 +5,7 @@ use chrono_tz::Tz;
 
 use super::if_missed::IfMissed;
 use super::standing::{MAX_STANDING, StandingChange};
-use super::{State, Task};
+use super::{SCHEDULED_AGENT, State, Task};
 use crate::domain::model::ModelName;
 use crate::domain::schedule::Schedule;
 
@@ -36,6 +36,12 @@ pub struct TaskEdit {
 }
 
 impl Task {
+    /// The agent that was chosen for it; `None` where it is carried out by the one for all tasks.
+    #[must_use]
+    pub fn own_agent(&self) -> Option<&str> {
+        Some(self.agent.as_str()).filter(|agent| *agent != SCHEDULED_AGENT)
+    }
+
     /// Adds a standing rule, in the place of one about the same method and chat, as long as there is room; or takes one back.
     fn stand(&mut self, change: StandingChange) {
         let (method, chat) = match &change {

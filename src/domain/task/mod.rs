@@ -378,12 +378,6 @@ impl Task {
         !matches!(self.state, State::Done(_) | State::Cancelled(_))
     }
 
-    /// The agent that was chosen for it; `None` where it is carried out by the one for all tasks.
-    #[must_use]
-    pub fn own_agent(&self) -> Option<&str> {
-        Some(self.agent.as_str()).filter(|agent| *agent != SCHEDULED_AGENT)
-    }
-
     /// The next due times, UTC, at most `count`; empty if none is to come.
     #[must_use]
     pub fn upcoming(&self, count: usize) -> Vec<DateTime<Utc>> {
