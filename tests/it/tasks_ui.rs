@@ -399,20 +399,8 @@ async fn times_and_missed_runs_are_edited_by_buttons_and_all_else_in_words() {
     let card = world.opened(ANN, ANN, "News").await;
     world.press(ANN, &card, "Edit").await;
     let edit = world.card(&card, "Edit: ⏰ News — every day", "✓ run once").await;
-    let label = "If I am offline:";
-    let wanted = [
-        "−1 h",
-        "−15 min",
-        "+15 min",
-        "+1 h",
-        label,
-        "✓ run once",
-        "skip",
-        "ask",
-        "Agent: scheduled",
-        "‹ Back",
-    ];
-    assert_eq!(labels(&edit), wanted);
+    let (label, rest) = ("If I am offline:", ["✓ run once", "skip", "ask", "Agent: scheduled", "‹ Back"]);
+    assert_eq!(labels(&edit), [&["−1 h", "−15 min", "+15 min", "+1 h", label][..], &rest].concat());
     let id = news.id.to_string();
     assert!(!edit.to_string().replace(&format!(":{id}"), "").contains(&id[..10]), "no id is shown: {edit}");
     assert!(world.press(ANN, &card, label).await.ends_with("Now: run once."));
@@ -451,10 +439,7 @@ async fn times_and_missed_runs_are_edited_by_buttons_and_all_else_in_words() {
     let card = world.opened(ANN, ANN, "Call mum").await;
     world.press(ANN, &card, "Edit").await;
     let edit = world.card(&card, "Edit: ⏰ Call mum", "+10 min").await;
-    assert_eq!(
-        labels(&edit),
-        ["+10 min", "+1 h", "+1 d", label, "✓ run once", "skip", "ask", "Agent: scheduled", "‹ Back"]
-    );
+    assert_eq!(labels(&edit), [&["+10 min", "+1 h", "+1 d", label][..], &rest].concat());
     assert_eq!(world.press(ANN, &card, "+10 min").await, "Saved.");
     for data in ["shift", "shift:soon", "missed:never", "missed"] {
         let (verb, more) = data.split_once(':').map_or((data, String::new()), |(v, m)| (v, format!(":{m}")));
