@@ -70,6 +70,7 @@ impl Texts {
             Reason::Budget { time, zone } => {
                 return fill(&self.reason_budget, &[("time", time), ("zone", zone)]);
             }
+            Reason::Agent { agent } => return fill(&self.reason_agent, &[("agent", agent)]),
             Reason::Model => &self.reason_model,
             Reason::Busy => &self.reason_busy,
             Reason::Refused => &self.reason_refused,

@@ -47,6 +47,9 @@ pub enum TurnError {
     /// The answer was to have a form and had not, twice.
     #[error("the answer does not fit the form that the agent is to give, also after it was asked to mend it")]
     Misfit,
+    /// The agent of this name, which a task is carried out by, is not there any more.
+    #[error("the agent {0} is not there any more")]
+    NoAgent(String),
     /// A fault within Figaro, such as a failing store. The log has the cause.
     #[error("something failed within Figaro")]
     Internal,
@@ -97,6 +100,7 @@ impl TurnError {
             Self::Withheld => "withheld",
             Self::Empty => "empty",
             Self::Misfit => "misfit",
+            Self::NoAgent(_) => "no_agent",
             Self::Internal => "internal",
         }
     }
@@ -132,6 +136,7 @@ impl TurnError {
             Self::Withheld => &texts.error_refused,
             Self::Empty => &texts.error_empty,
             Self::Misfit => &texts.error_misfit,
+            Self::NoAgent(_) => return texts.reason(&self.reason()),
             Self::Internal => &texts.error_internal,
         };
         text.clone()
@@ -158,6 +163,7 @@ impl TurnError {
             Self::Withheld => Reason::Refused,
             Self::Empty => Reason::Empty,
             Self::Misfit => Reason::Misfit,
+            Self::NoAgent(agent) => Reason::Agent { agent: agent.clone() },
             Self::Internal => Reason::Internal,
         }
     }
@@ -166,7 +172,9 @@ impl TurnError {
     #[must_use]
     pub(super) fn actions(&self, was_shown: bool) -> Vec<Action> {
         let again = match self {
-            Self::Model(ProviderError::TooLong(_), _) | Self::OverBudget { .. } => Vec::new(),
+            Self::Model(ProviderError::TooLong(_), _) | Self::OverBudget { .. } | Self::NoAgent(_) => {
+                Vec::new()
+            }
             Self::Gone { .. } | Self::Unpriced(_) | Self::Model(ProviderError::UnknownModel(_), _) => {
                 vec![Action::OtherModel]
             }

@@ -14,7 +14,7 @@ use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 
 /// An agent with one tool, a model and a setting of its own.
-const TUTOR: &str = "type: object
+pub const TUTOR: &str = "type: object
 description: Never give the answer; ask the question that leads to it.
 json_schema_extra:
   kind: agent
@@ -35,7 +35,7 @@ json_schema_extra: {kind: agent, name: free, version: 1, tools: [{name: find_too
 
 impl World {
     /// Puts the file of an agent where the bot looks for it.
-    fn agent(&self, file: &str, text: &str) {
+    pub fn agent(&self, file: &str, text: &str) {
         let folder = self.folder.path().join("prompts/agents");
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join(file), text).unwrap();

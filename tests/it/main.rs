@@ -91,6 +91,7 @@ mod structured;
 mod summaries;
 mod support;
 mod talk;
+mod task_agents;
 mod task_answers;
 mod task_cards;
 mod task_kills;

@@ -23,6 +23,7 @@ pub(super) fn task_cards(base: &Base<'_>) -> TaskCards {
     TaskCards {
         languages: base.languages.clone(),
         settings: base.store.clone(),
+        prompts: base.prompts.clone(),
         default_zone: base.settings.timezone,
         clock: base.clock.clone(),
     }

@@ -93,6 +93,7 @@ fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {
         reader: TaskReader {
             settings: base.store.clone(),
             models: ledger.models.clone(),
+            prompts: base.prompts.clone(),
             min_interval: TimeDelta::from_std(settings.min_interval).unwrap_or(TimeDelta::MAX),
             default_zone: base.settings.timezone,
         },

@@ -5,7 +5,7 @@ use chrono_tz::Tz;
 
 use super::if_missed::IfMissed;
 use super::standing::{MAX_STANDING, StandingChange};
-use super::{State, Task};
+use super::{SCHEDULED_AGENT, State, Task};
 use crate::domain::model::ModelName;
 use crate::domain::schedule::Schedule;
 
@@ -27,6 +27,8 @@ pub struct TaskEdit {
     pub zone_assumed: bool,
     /// The new model; `Some(None)` for the chat's.
     pub model: Option<Option<ModelName>>,
+    /// The agent that carries it out from now on.
+    pub agent: Option<String>,
     /// What its runs may do without asking, or no longer.
     pub standing: Option<StandingChange>,
     /// The new rule for missed runs.
@@ -34,6 +36,12 @@ pub struct TaskEdit {
 }
 
 impl Task {
+    /// The agent that was chosen for it; `None` where it is carried out by the one for all tasks.
+    #[must_use]
+    pub fn own_agent(&self) -> Option<&str> {
+        Some(self.agent.as_str()).filter(|agent| *agent != SCHEDULED_AGENT)
+    }
+
     /// Adds a standing rule, in the place of one about the same method and chat, as long as there is room; or takes one back.
     fn stand(&mut self, change: StandingChange) {
         let (method, chat) = match &change {
@@ -79,6 +87,11 @@ impl Task {
                     self.state = State::Active;
                 }
             }
+        }
+        if let Some(agent) = edit.agent.filter(|agent| *agent != self.agent) {
+            // Whoever approved what its runs may do knew who makes them.
+            self.standing.clear();
+            self.agent = agent;
         }
         if let Some(change) = edit.standing {
             self.stand(change);

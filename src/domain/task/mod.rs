@@ -40,7 +40,7 @@ pub use shown::{Shows, TaskMessage};
 pub use standing::{MAX_CALLS, MAX_STANDING, STANDING_RULE, StandingChange, StandingRule};
 pub use step::TaskStep;
 
-/// The name of the agent that runs tasks.
+/// The name of the agent that runs tasks for which no other was chosen.
 pub const SCHEDULED_AGENT: &str = "scheduled";
 /// The most characters that cards show of a title.
 const TITLE_CHARS: usize = 60;
@@ -385,13 +385,14 @@ impl Task {
         self.next.into_iter().chain(later).take(count).collect()
     }
 
-    /// Whether two tasks ask for the same thing at the same times in the same place.
+    /// Whether two tasks ask for the same thing, of the same agent, at the same times in the same place.
     #[must_use]
     pub fn says_the_same(&self, other: &Self) -> bool {
         let is_same_time = self.schedule == other.schedule && self.zone == other.zone;
         is_same_time
             && self.place.conversation() == other.place.conversation()
             && self.prompt == other.prompt
+            && self.agent == other.agent
             && self.is_live()
             && other.is_live()
     }

@@ -15,6 +15,11 @@ pub enum Reason {
     },
     /// The model cannot be used: only the owner can mend that.
     Model,
+    /// The agent that carries it out is not there any more.
+    Agent {
+        /// Its name.
+        agent: String,
+    },
     /// The model could not be reached, or did not finish.
     Busy,
     /// The model, or its provider's filter, refused to answer.

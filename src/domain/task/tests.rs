@@ -424,3 +424,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn another_agent_is_not_let_do_what_was_approved_for_the_one_before() {
+    let mut task = task("0 9 * * *", at(8, 0));
+    let edit = |agent: Option<&str>, standing: Option<StandingChange>| {
+        let agent = agent.map(ToOwned::to_owned);
+        TaskChange::Edit(TaskEdit { agent, standing, ..TaskEdit::default() })
+    };
+    let rule = StandingRule {
+        method: "sendMessage".to_owned(),
+        chat: ChatId(-5),
+        times: 1,
+        rule: "other chats".to_owned(),
+        by: task.creator.user.clone(),
+    };
+    let permit = StandingChange::Permit { rule: rule.clone(), as_of: task.updated_at };
+    task.apply(edit(None, Some(permit)), at(8, 1)).unwrap();
+    task.apply(edit(Some(SCHEDULED_AGENT), None), at(8, 2)).unwrap();
+    assert_eq!((&task.standing, task.own_agent()), (&vec![rule], None), "nothing was changed");
+    task.apply(edit(Some("tutor"), None), at(8, 3)).unwrap();
+    assert_eq!((&task.standing, task.own_agent()), (&Vec::new(), Some("tutor")));
+    assert!(!task.says_the_same(&Task { agent: SCHEDULED_AGENT.to_owned(), ..task.clone() }));
+}

@@ -89,6 +89,11 @@ impl AgentSet {
         self.all().filter(|agent| ![SCHEDULED_AGENT, DEFAULT_AGENT].contains(&agent.name.as_str()))
     }
 
+    /// The agents that a task can be given: those that a chat can choose, and the one that carries out tasks otherwise.
+    pub fn for_tasks(&self) -> impl Iterator<Item = &Arc<Agent>> {
+        self.all().filter(|agent| agent.name != DEFAULT_AGENT)
+    }
+
     /// The agent that a chat of these settings has chosen, if it is there.
     #[must_use]
     pub fn chosen(&self, config: &ChatConfig) -> Option<&Arc<Agent>> {

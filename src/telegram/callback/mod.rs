@@ -39,7 +39,7 @@ pub use pins::{KeepAnswer, Pins};
 pub use question::Choose;
 pub use sessions::Sessions;
 pub use settings::{Choice, Config, Field, Model, Undo, Zone};
-pub use tasks::{TaskPress, TaskVerb, Tasks};
+pub use tasks::{AgentKey, TaskPress, TaskVerb, Tasks};
 pub use turn::{Retry, TurnTag};
 
 use crate::domain::model::ModelName;
@@ -218,8 +218,11 @@ impl<const N: usize> Display for ModelKey<N> {
 /// made.
 #[must_use]
 pub fn mark(model: &ModelName) -> String {
-    let hash = model.to_string().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    format!("#{hash:016x}")
+    format!("#{:016x}", hash(&model.to_string()))
+}
+
+/// The FNV-1a hash of a name.
+fn hash(name: &str) -> u64 {
+    name.bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use super::{Family, Fields, Gone, Page};
+use super::{Family, Fields, Gone, Page, hash};
 use crate::domain::task::IfMissed;
 use crate::ids::TaskId;
 
@@ -34,6 +34,34 @@ pub struct TaskPress {
     pub page: Option<Page>,
 }
 
+/// An agent in a button of a task, beside whose id its name has no room: twelve digits of the hash of the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AgentKey(u64);
+
+impl AgentKey {
+    /// What stands for the agent of this name, the same wherever it is made.
+    #[must_use]
+    pub fn of(name: &str) -> Self {
+        // More digits have no room beside the id and the longest page.
+        Self(hash(name) & 0xffff_ffff_ffff)
+    }
+}
+
+impl Display for AgentKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:012x}", self.0)
+    }
+}
+
+impl FromStr for AgentKey {
+    type Err = Gone;
+
+    fn from_str(text: &str) -> Result<Self, Gone> {
+        let key = u64::from_str_radix(text, 16).map(Self).map_err(|_no_digits| Gone)?;
+        if key.to_string() == text { Ok(key) } else { Err(Gone) }
+    }
+}
+
 /// What a button does with a task. All but `Open`, `History` and `Label` are for whoever may change the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskVerb {
@@ -47,6 +75,10 @@ pub enum TaskVerb {
     Shift(i32),
     /// Sets what becomes of runs that are missed while the bot is off.
     Missed(IfMissed),
+    /// Shows a page of the agents, from 0, to choose one of for the task.
+    Agents(Page),
+    /// Has this agent carry the task out.
+    Agent(AgentKey),
     /// Runs the task now; its schedule stays as it is.
     Run,
     /// Skips the missed run that a notice asks about.
@@ -77,6 +109,8 @@ impl TaskVerb {
             Self::Edit => "edit",
             Self::Shift(_) => "shift",
             Self::Missed(_) => "missed",
+            Self::Agents(_) => "agents",
+            Self::Agent(_) => "agent",
             Self::Run => "run",
             Self::Skip => "skip",
             Self::Pause => "pause",
@@ -98,6 +132,8 @@ impl TaskVerb {
             "edit" => Self::Edit,
             "shift" => Self::Shift(fields.parse()?),
             "missed" => Self::Missed(IfMissed::named(fields.word()?).ok_or(Gone)?),
+            "agents" => Self::Agents(fields.page()),
+            "agent" => Self::Agent(fields.parse()?),
             "run" => Self::Run,
             "skip" => Self::Skip,
             "pause" => Self::Pause,
@@ -129,8 +165,9 @@ impl Display for Tasks {
                     write!(f, "{PAGE_MARK}{page}")?;
                 }
                 match verb {
-                    TaskVerb::History(page) => write!(f, ":{page}"),
+                    TaskVerb::History(page) | TaskVerb::Agents(page) => write!(f, ":{page}"),
                     TaskVerb::Shift(minutes) | TaskVerb::Later(minutes) => write!(f, ":{minutes}"),
+                    TaskVerb::Agent(agent) => write!(f, ":{agent}"),
                     TaskVerb::Missed(policy) => write!(f, ":{}", policy.name()),
                     TaskVerb::Open
                     | TaskVerb::Edit

@@ -51,6 +51,8 @@ fn verb() -> impl Strategy<Value = TaskVerb> {
     prop_oneof![
         prop::sample::select(plain.to_vec()),
         any::<Page>().prop_map(V::History),
+        any::<Page>().prop_map(V::Agents),
+        "[a-z0-9_-]{1,40}".prop_map(|name| V::Agent(AgentKey::of(&name))),
         any::<i32>().prop_map(V::Shift),
         any::<i32>().prop_map(V::Later),
         prop::sample::select(IfMissed::ALL.to_vec()).prop_map(V::Missed),

@@ -64,6 +64,7 @@ async fn built_in() -> (ToolTable, TempDir) {
         reader: TaskReader {
             settings: store.clone(),
             models: Arc::new(Models::new([], "a:x".parse().unwrap(), Vec::new())),
+            prompts: Arc::new(Prompts::load(None).unwrap()),
             min_interval: TimeDelta::minutes(10),
             default_zone: Tz::UTC,
         },

@@ -39,6 +39,8 @@ struct Shown {
     title: String,
     prompt: String,
     schedule: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
     method: String,
     chat_id: ChatId,
     times: u32,
@@ -92,6 +94,7 @@ impl Leaves {
             task_id: task.id,
             title: task.title(),
             schedule: view::what(&task),
+            agent: task.own_agent().map(ToOwned::to_owned),
             prompt: task.prompt,
             method: wanted.method,
             chat_id: target.chat,
@@ -131,8 +134,10 @@ impl Leaves {
             let words = "not done: whoever approved it may not approve it any more";
             return Err(ToolError::Denied(words.to_owned()));
         }
-        let is_same =
-            |task: &Task| task.prompt == shown.prompt && view::what(task) == shown.schedule && task.is_live();
+        let is_same = |task: &Task| {
+            let is_same_work = task.prompt == shown.prompt && task.own_agent() == shown.agent.as_deref();
+            is_same_work && view::what(task) == shown.schedule && task.is_live()
+        };
         let task = self.tasks.store.task(shown.task_id).await?;
         let Some(as_of) = task.filter(is_same).map(|task| task.updated_at) else {
             let words = "not done: the task has changed since, or is over; ask again";

@@ -39,7 +39,7 @@ pub struct TaskTools {
     pub admins: Arc<dyn Admins>,
     /// The most tasks of a chat and of a person.
     pub limits: TaskLimits,
-    /// The zones, times and models that a task may be given.
+    /// The zones, times, models and agents that a task may be given.
     pub reader: TaskReader,
 }
 
@@ -108,8 +108,10 @@ impl TaskTools {
             schedule,
         };
         let addresses = context.addresses.known_in(&new.prompt).map(ToOwned::to_owned).collect();
-        let task =
-            Task { title: read::title(wanted.title.as_deref()), addresses, ..Task::new(new, context.now) };
+        let agent = self.reader.agent(context, wanted.agent.as_deref())?;
+        let title = read::title(wanted.title.as_deref());
+        let task = Task::new(new, context.now);
+        let task = Task { title, addresses, agent: agent.unwrap_or(task.agent), ..task };
         let full = |whose: &str, most: usize| {
             ToolError::ForModel(format!(
                 "{whose} as many scheduled tasks as there may be: {most}. Ask the person which of them to cancel; \

@@ -1,4 +1,4 @@
-//! What the model wrote, read and held to the bounds: prompts, times, zones, models.
+//! What the model wrote, read and held to the bounds: prompts, times, zones, models, agents.
 
 use std::sync::Arc;
 
@@ -10,9 +10,10 @@ use crate::domain::model::{ModelName, list};
 use crate::domain::schedule::{Schedule, ScheduleError};
 use crate::domain::task::{MAX_PROMPT_CHARS, Task, TaskEdit};
 use crate::policy::access::Standing;
+use crate::prompts::Prompts;
 use crate::provider::models::Models;
 use crate::store::SettingsStore;
-use crate::text::one_line;
+use crate::text::{one_line, with_nearest};
 use crate::tools::{ToolContext, ToolError, zone};
 
 /// Reads what the model wrote of a task, beside its prompt, and holds it to what a task may be given.
@@ -22,6 +23,8 @@ pub struct TaskReader {
     pub settings: Arc<dyn SettingsStore>,
     /// The models that a task may be given.
     pub models: Arc<Models>,
+    /// The agents that a task may be given.
+    pub prompts: Arc<Prompts>,
     /// The least time between two runs of one task.
     pub min_interval: TimeDelta,
     /// The zone of chats that set none.
@@ -101,6 +104,7 @@ impl TaskReader {
             task.addresses.iter().for_each(|address| known.add_found(address));
             edit.addresses = known.known_in(prompt).map(ToOwned::to_owned).collect();
         }
+        edit.agent = self.agent(context, change.agent.as_deref())?;
         match (&change.schedule, change.recurring, named) {
             (Some(text), recurring, _) => {
                 let (zone, is_guess) = match named {
@@ -126,6 +130,32 @@ impl TaskReader {
             });
         }
         Ok(edit)
+    }
+
+    /// The agent that is to carry out a task, if one is named that the person could choose.
+    pub(super) fn agent(
+        &self,
+        context: &ToolContext,
+        name: Option<&str>,
+    ) -> Result<Option<String>, ToolError> {
+        let Some(name) = name.map(str::trim).filter(|name| !name.is_empty()) else { return Ok(None) };
+        let agents = self.prompts.agents();
+        let names: Vec<&str> = agents.for_tasks().map(|agent| agent.name.as_str()).collect();
+        let Some(agent) = agents.for_tasks().find(|agent| agent.name.eq_ignore_ascii_case(name)) else {
+            let fault = with_nearest(format!("there is no agent `{name}`"), name, names.iter().copied());
+            return Err(ToolError::ForModel(format!("{fault} (there are: {})", names.join(", "))));
+        };
+        // It brings a model that only an owner may choose.
+        let named = self.models.named();
+        let is_refused = |model: &&ModelName| context.standing != Standing::Owner && !named.contains(model);
+        match agent.model.as_ref().filter(is_refused) {
+            None => Ok(Some(agent.name.clone())),
+            Some(model) => Err(ToolError::ForModel(format!(
+                "{} runs on {model}, which only an owner can choose; others can have an agent whose model is one of: {}",
+                agent.name,
+                list(&named)
+            ))),
+        }
     }
 
     /// A model that the person could choose for the chat.

@@ -12,6 +12,7 @@ use crate::domain::model::ModelName;
 use crate::domain::task::MAX_PROMPT_CHARS;
 use crate::ids::{BotId, ChatId, UserId};
 use crate::policy::address::Addresses;
+use crate::prompts::Prompts;
 use crate::provider::models::Models;
 use crate::store::kv::KvStore;
 
@@ -61,6 +62,7 @@ impl Bed {
             reader: TaskReader {
                 settings: store,
                 models: Arc::new(Models::new([], name("a:x"), vec![name("b:y")])),
+                prompts: Arc::new(Prompts::load(None).unwrap()),
                 min_interval: TimeDelta::minutes(10),
                 default_zone: Tz::Europe__Riga,
             },
@@ -215,6 +217,13 @@ async fn what_changes_is_held_to_the_same_and_the_rest_stays() {
         (json!({"model": "gpt"}), json!({"error": ["provider:model"]})),
         (json!({"model": "c:z"}), json!({"error": ["c:z cannot be chosen here", "a:x, b:y"]})),
         (json!({"model": "b:y"}), json!({"model": "b:y"})),
+        (
+            json!({"agent": "reseacher"}),
+            json!({"error": ["no agent `reseacher`: did you mean researcher?", "extractor, orchestrator, researcher, scheduled)"]}),
+        ),
+        (json!({"agent": "default"}), json!({"error": ["no agent `default`"]})),
+        (json!({"agent": "Researcher"}), json!({"agent": "researcher"})),
+        (json!({"agent": "scheduled", "title": "News"}), json!({"agent": null, "title": "News"})),
         (json!({"model": "b:y", "if_missed": "ask"}), json!({"success": true})),
         (json!({"if_missed": "never"}), json!({"error": ["unknown variant `never`", "run_once"]})),
         (json!({"paused": false}), json!({"success": true, "state": null})),

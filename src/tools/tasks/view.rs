@@ -41,6 +41,9 @@ pub(super) fn shown(task: &Task) -> ToolOutput {
     if let Some(model) = &task.model {
         value["model"] = model.to_string().into();
     }
+    if let Some(agent) = task.own_agent() {
+        value["agent"] = agent.into();
+    }
     if let Value::Object(fields) = &mut value
         && task.state != State::Active
     {
@@ -83,6 +86,9 @@ fn entry(task: &Task, prompt: usize) -> Value {
     }
     if let Some(model) = &task.model {
         entry.insert("model".to_owned(), model.to_string().into());
+    }
+    if let Some(agent) = task.own_agent() {
+        entry.insert("agent".to_owned(), agent.into());
     }
     if !task.standing.is_empty() {
         entry.insert("may".to_owned(), leaves(task));

@@ -101,8 +101,8 @@ impl Staff {
         };
         let of_chat = self.part_of_chat(config).tools;
         let Found { agent, tools } = self.get(&task.agent).ok_or_else(|| {
-            tracing::error!(task = %task.id, agent = task.agent, "prompts/agents has no agent of this name");
-            TurnError::Internal
+            tracing::warn!(task = %task.id, agent = task.agent, "the agent that carries out a task is not there");
+            TurnError::NoAgent(task.agent.clone())
         })?;
         // What a person lets its runs do is no use to an agent that cannot call it.
         let let_go = task.standing.iter().map(|rule| rule.method.as_str());
@@ -132,7 +132,8 @@ impl Staff {
     }
 
     /// The model that is to answer: the one asked for this once, else the task's, the session's or the chat's, which are in
-    /// `config`, that of the chat's agent, of the task's. `None` where the bot's own is to.
+    /// `config`, that of the agent chosen for the task, of the chat's, of the one for all tasks. `None` where the bot's own
+    /// is to.
     pub(super) fn model(
         &self,
         turn: &ActiveTurn,
@@ -141,9 +142,10 @@ impl Staff {
         agent: Option<&Agent>,
     ) -> Option<ModelName> {
         let of_task = question.task.as_ref().and_then(|task| task.model.as_ref());
+        let is_own = question.task.as_ref().is_some_and(|task| task.own_agent().is_some());
         let of_agent = agent.and_then(|agent| agent.model.as_ref());
         let of_chat = self.agents.answering(config).and_then(|agent| agent.model.as_ref());
-        let chosen = turn.model.as_ref().or(of_task).or(config.model.as_ref()).or(of_chat).or(of_agent);
-        chosen.cloned()
+        let of_agents = if is_own { of_agent.or(of_chat) } else { of_chat.or(of_agent) };
+        turn.model.as_ref().or(of_task).or(config.model.as_ref()).or(of_agents).cloned()
     }
 }

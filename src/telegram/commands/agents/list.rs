@@ -6,10 +6,11 @@ use super::super::asker::Asker;
 use super::super::card::{Card, ROWS, number, page_of, pager};
 use super::super::handles::Handles;
 use super::super::model::ChatModels;
-use crate::domain::agent::DEFAULT_AGENT;
+use crate::domain::agent::{Agent, DEFAULT_AGENT};
 use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::Session;
 use crate::domain::model::list;
+use crate::domain::task::SCHEDULED_AGENT;
 use crate::policy::access::Standing;
 use crate::prompts::AgentSet;
 use crate::prompts::texts::{Texts, fill};
@@ -84,6 +85,11 @@ impl ChatAgents {
         }
     }
 
+    /// The agent of this name for a task, if they may choose it; or what there is instead, or why not.
+    pub(in super::super) fn for_task(&self, asker: &Asker, name: &str) -> Result<String, String> {
+        if name == SCHEDULED_AGENT { Ok(name.to_owned()) } else { self.named(asker, name) }
+    }
+
     /// The session that the next question of the conversation belongs to, if one has begun.
     pub(super) async fn session(&self, asker: &Asker) -> Result<Option<Session>, StoreError> {
         match self.sessions.current_session(asker.place.conversation()).await? {
@@ -116,7 +122,7 @@ impl ChatAgents {
         };
         let mut lines = now_lines(texts, &agents, &config, own);
         lines.push(String::new());
-        lines.extend(shown.iter().map(|agent| format!("• {}: {}", agent.name, agent.summary())));
+        lines.extend(shown.iter().map(|agent| line(agent)));
         lines.push(String::new());
         lines.push(if scope == Scope::Chat { &texts.agents_usage } else { &texts.agents_here_usage }.clone());
         Ok(Card::titled(&texts.agents_title, lines.join("\n"))
@@ -125,6 +131,11 @@ impl ChatAgents {
             .row(pager(page, all.len(), |page| scope.list(page)))
             .row(other.into_iter().collect()))
     }
+}
+
+/// An agent and what it is for, as lists have it.
+pub(in super::super) fn line(agent: &Agent) -> String {
+    format!("• {}: {}", agent.name, agent.summary())
 }
 
 /// Which agent answers in the chat and, if it has one of its own, in the conversation.

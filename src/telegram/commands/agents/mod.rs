@@ -5,8 +5,8 @@ mod list;
 
 use async_trait::async_trait;
 
-pub(super) use self::list::ChatAgents;
 use self::list::Scope;
+pub(super) use self::list::{ChatAgents, line};
 use super::asker::Asker;
 use super::card::Card;
 use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};

@@ -7,6 +7,7 @@ use super::super::card::{Card, ROWS, explain_unknown, page_of, pager};
 use super::words;
 use crate::domain::task::{PauseReason, RunStatus, State, Task, TaskRun};
 use crate::domain::usage::{UNKNOWN_MONEY, dollars, tokens};
+use crate::prompts::AgentSet;
 use crate::prompts::texts::{Texts, fill};
 use crate::telegram::callback::{Page, TaskPress, TaskVerb, Tasks};
 use crate::telegram::send::Button;
@@ -28,6 +29,8 @@ pub(super) struct View<'a> {
     pub(super) page: Option<Page>,
     /// It is shown in another chat than the task's.
     pub(super) is_elsewhere: bool,
+    /// The agents there are.
+    pub(super) agents: &'a AgentSet,
 }
 
 impl View<'_> {
@@ -63,7 +66,7 @@ impl View<'_> {
         Button::new(label, self.press(verb, task))
     }
 
-    const fn press(&self, verb: TaskVerb, task: &Task) -> Tasks {
+    pub(super) const fn press(&self, verb: TaskVerb, task: &Task) -> Tasks {
         Tasks::One(TaskPress { verb, task: task.id, page: self.page })
     }
 
@@ -84,8 +87,9 @@ impl View<'_> {
             let run = self.run_line(task, run, false);
             fill(&self.texts.task_last, &[("run", &run)])
         });
-        let lines: Vec<String> =
-            next.into_iter().chain(self.state(task)).chain(last).chain(self.creator(task)).collect();
+        let agent = task.own_agent().map(|_| self.agent(task));
+        let all = next.into_iter().chain(self.state(task)).chain(last).chain(agent).chain(self.creator(task));
+        let lines: Vec<String> = all.collect();
         // The words that people call it by are enough; the prompt is the model's.
         let is_all = task.title.is_some() || task.title() == one_line(&task.prompt, usize::MAX);
         let prompt = (!is_all).then(|| shortened(task.prompt.trim()));
@@ -116,6 +120,13 @@ impl View<'_> {
         let again = task.retry.map(|retry| when(&texts.task_again_at, retry.at));
         let asked = task.asked.map(|due| when(&texts.task_asked, due));
         [state, running, again, asked].into_iter().flatten()
+    }
+
+    /// Which agent carries it out, also if that is not there any more.
+    pub(super) fn agent(&self, task: &Task) -> String {
+        let is_there = self.agents.for_tasks().any(|agent| agent.name == task.agent);
+        let text = if is_there { &self.texts.task_agent } else { &self.texts.task_agent_gone };
+        fill(text, &[("agent", &task.agent)])
     }
 
     fn creator(&self, task: &Task) -> Option<String> {
@@ -203,6 +214,7 @@ fn duration(seconds: i64) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use std::fmt::Write;
+    use std::sync::Arc;
 
     use chrono::TimeZone;
     use chrono_tz::Tz;
@@ -214,6 +226,7 @@ pub(super) mod tests {
     use crate::domain::task::{Cost, Due, Ended, IfMissed, Missed, NewTask, Reason, TaskChange};
     use crate::domain::usage::Usage;
     use crate::ids::{ChatId, RunId, UserId};
+    use crate::prompts::Prompts;
     use crate::prompts::texts::Locales;
 
     fn at(day: u32, hour: u32, minute: u32) -> DateTime<Utc> {
@@ -292,13 +305,18 @@ pub(super) mod tests {
         ]
     }
 
+    fn agents() -> Arc<AgentSet> {
+        Prompts::load(None).unwrap().agents()
+    }
+
     #[test]
     fn a_card_says_how_a_task_stands() {
-        let locales = Locales::load().unwrap();
+        let (locales, agents) = (Locales::load().unwrap(), agents());
         let mut all = String::new();
         for (tag, texts) in locales.all() {
             for (name, task, _) in states() {
-                let view = View { texts, now: at(23, 8, 0), page: Some(0), is_elsewhere: name == "failed" };
+                let (now, is_elsewhere) = (at(23, 8, 0), name == "failed");
+                let view = View { texts, now, page: Some(0), is_elsewhere, agents: &agents };
                 writeln!(all, "== {tag}: {name}\n{}", drawn(&view.card(&task))).unwrap();
             }
         }
@@ -306,11 +324,32 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn a_card_names_an_agent_of_the_tasks_own_and_says_if_it_is_gone() {
+        let (locales, agents) = (Locales::load().unwrap(), agents());
+        let view = View {
+            texts: locales.of(None),
+            now: at(23, 8, 0),
+            page: None,
+            is_elsewhere: false,
+            agents: &agents,
+        };
+        let body = |agent: &str| view.card(&Task { agent: agent.into(), ..task("0 9 * * *") }).body;
+        assert!(!body("scheduled").contains("Agent"), "{}", body("scheduled"));
+        assert!(body("researcher").contains("Agent: researcher\n"), "{}", body("researcher"));
+        assert!(
+            body("tutor").contains("⚠️ Agent: tutor, which is not there any more\n"),
+            "{}",
+            body("tutor")
+        );
+    }
+
+    #[test]
     fn a_history_says_how_runs_ended() {
-        let locales = Locales::load().unwrap();
+        let (locales, agents) = (Locales::load().unwrap(), agents());
+        let (texts, now) = (locales.of(None), at(23, 8, 0));
         let mut all = String::new();
         for (_, task, runs) in states().into_iter().filter(|(_, _, runs)| !runs.is_empty()).take(2) {
-            let view = View { texts: locales.of(None), now: at(23, 8, 0), page: None, is_elsewhere: false };
+            let view = View { texts, now, page: None, is_elsewhere: false, agents: &agents };
             writeln!(all, "{}", drawn(&view.history(&task, &runs, 0))).unwrap();
             let many: Vec<TaskRun> = runs.iter().cycle().take(ROWS + 3).cloned().collect();
             let last = view.history(&task, &many, 9);
@@ -321,13 +360,15 @@ pub(super) mod tests {
 
     #[test]
     fn what_a_card_shows_as_proof_leads_nowhere_back_and_undo_ends() {
-        let locales = Locales::load().unwrap();
+        let (locales, agents) = (Locales::load().unwrap(), agents());
         let (cancelled, _) = changed(task("0 9 * * *"), vec![(TaskChange::Cancel, at(23, 8, 0))]);
         let labels = |card: Card| -> Vec<String> {
             card.buttons.into_iter().flatten().map(|button| button.text).collect()
         };
         let texts = locales.of(None);
-        let card_at = |task: &Task, now| View { texts, now, page: None, is_elsewhere: false }.card(task);
+        let card_at = |task: &Task, now| {
+            View { texts, now, page: None, is_elsewhere: false, agents: &agents }.card(task)
+        };
         let proof = labels(card_at(&task("0 9 * * *"), at(23, 8, 0)));
         assert_eq!(proof, ["Run now", "Pause", "Edit", "Cancel"]);
         assert_eq!(labels(card_at(&cancelled, at(23, 8, 0) + UNDO - TimeDelta::seconds(1))), ["Undo"]);

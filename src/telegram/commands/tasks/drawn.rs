@@ -11,6 +11,7 @@ use super::card::View;
 use crate::clock::Clock;
 use crate::domain::task::{Task, TaskMessage};
 use crate::languages::Languages;
+use crate::prompts::Prompts;
 use crate::store::SettingsStore;
 use crate::telegram::live::MESSAGE_UNITS;
 use crate::telegram::markup::{Formatted, Piece, messages};
@@ -22,6 +23,8 @@ pub struct TaskCards {
     pub languages: Languages,
     /// The settings of chats, their time zones among them.
     pub settings: Arc<dyn SettingsStore>,
+    /// The agents there are.
+    pub prompts: Arc<Prompts>,
     /// The zone of chats that set none.
     pub default_zone: Tz,
     /// Gives the current time.
@@ -35,7 +38,9 @@ impl TaskCards {
         let language = self.languages.of(message.chat, client).await;
         let (texts, now) = (self.languages.locales.of(language.as_deref()), self.clock.now());
         let is_elsewhere = message.chat != task.place.chat;
-        let mut card = View { texts, now, page: message.page, is_elsewhere }.card(task);
+        let agents = self.prompts.agents();
+        let view = View { texts, now, page: message.page, is_elsewhere, agents: &agents };
+        let mut card = view.card(task);
         if message.asks_zone && self.has_no_zone(task).await {
             let clocks = Clocks { texts, language: language.as_deref(), now };
             let question = clocks.question(&task.place, self.default_zone);

@@ -1,57 +1,72 @@
-//! The card that changes a task: its time by steps, what becomes of missed runs; all else is said to the model.
+//! The card that changes a task: its time by steps, what becomes of missed runs, the agent that carries it out; all else is
+//! said to the model.
 
 use chrono::TimeDelta;
 
-use super::super::card::Card;
+use super::super::agents::line;
+use super::super::card::{Card, ROWS, page_of, pager};
 use super::super::command::Pressed;
+use super::Tasks;
 use super::card::{View, shortened};
-use super::changes::Changes;
+use super::one::On;
 use crate::domain::schedule::Schedule;
 use crate::domain::task::{IfMissed, State, Task, TaskChange, TaskEdit};
 use crate::prompts::texts::{Texts, fill};
 use crate::store::StoreError;
-use crate::telegram::callback::TaskVerb;
+use crate::telegram::callback::{AgentKey, Page, TaskVerb};
 
 /// Steps in minutes for what runs again and again.
 const STEPS: [(&str, i32); 4] = [("−1 h", -60), ("−15 min", -15), ("+15 min", 15), ("+1 h", 60)];
 /// Steps for a single run, from now on if its time has passed.
 const LATER: [(&str, i32); 3] = [("+10 min", 10), ("+1 h", 60), ("+1 d", 24 * 60)];
-/// A change of a task by a button.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Edit {
-    /// Moves its times by minutes.
-    Shift(i32),
-    /// Says what becomes of missed runs.
-    Missed(IfMissed),
-}
 
-/// Shows the card that changes a task, after this change if there is one.
-///
-/// # Errors
-/// When the store fails; nothing is changed then.
-pub(super) async fn press(
-    changes: &Changes,
-    view: View<'_>,
-    task: Task,
-    edit: Option<Edit>,
-) -> Result<Pressed, StoreError> {
-    let edit = match (edit, task.state) {
-        (_, State::Cancelled(_)) => None,
-        (None, _) => return Ok(Pressed::card(view.edit_card(&task))),
-        (Some(Edit::Shift(minutes)), _) => view.shifted(&task, minutes),
-        (Some(Edit::Missed(policy)), _) => Some(TaskEdit { if_missed: Some(policy), ..TaskEdit::default() }),
-    };
-    if !changes.has_room_for(&task).await? {
-        return Ok(Pressed::toast(changes.full(view.texts)));
+impl Tasks {
+    /// Changes a task by a button of the card that edits it, and shows that card; or shows the agents to choose one of.
+    ///
+    /// # Errors
+    /// When the store fails; nothing is changed then.
+    pub(super) async fn press_edit(
+        &self,
+        on: &On<'_>,
+        view: View<'_>,
+        task: &Task,
+    ) -> Result<Pressed, StoreError> {
+        let edit = match (on.button.verb, task.state) {
+            (_, State::Cancelled(_)) => None,
+            (TaskVerb::Edit, _) => return self.opens(on, task, Pressed::card(view.edit_card(task))).await,
+            (TaskVerb::Agents(page), _) => {
+                return self.opens(on, task, Pressed::card(view.agents_card(task, page))).await;
+            }
+            (TaskVerb::Agent(key), _) => match self.agent_of(on, view, key) {
+                Ok(agent) => Some(TaskEdit { agent: Some(agent), ..TaskEdit::default() }),
+                Err(complaint) => return Ok(Pressed::toast(complaint)),
+            },
+            (TaskVerb::Shift(minutes), _) => view.shifted(task, minutes),
+            (TaskVerb::Missed(policy), _) => {
+                Some(TaskEdit { if_missed: Some(policy), ..TaskEdit::default() })
+            }
+            _ => None,
+        };
+        if !self.changes.has_room_for(task).await? {
+            return Ok(Pressed::toast(self.changes.full(view.texts)));
+        }
+        let changed = match edit {
+            Some(edit) => self.changes.make(task.id, TaskChange::Edit(edit)).await?,
+            None => None,
+        };
+        let shown = match changed {
+            Some(task) => Pressed::both(&view.texts.config_saved, view.edit_card(&task)),
+            None => Pressed::both(&view.texts.gone, view.card(task)),
+        };
+        self.opens(on, task, shown).await
     }
-    let changed = match edit {
-        Some(edit) => changes.make(task.id, TaskChange::Edit(edit)).await?,
-        None => None,
-    };
-    Ok(match changed {
-        Some(task) => Pressed::both(&view.texts.config_saved, view.edit_card(&task)),
-        None => Pressed::both(&view.texts.gone, view.card(&task)),
-    })
+
+    /// The agent of a button, if it is still there and whoever presses may choose it; or what to tell them.
+    fn agent_of(&self, on: &On<'_>, view: View<'_>, key: AgentKey) -> Result<String, String> {
+        let agent = view.agents.for_tasks().find(|agent| AgentKey::of(&agent.name) == key);
+        agent
+            .map_or_else(|| Err(view.texts.gone.clone()), |agent| self.agents.for_task(on.asker, &agent.name))
+    }
 }
 
 impl View<'_> {
@@ -72,7 +87,26 @@ impl View<'_> {
             .row(fitting.map(step).collect())
             .row(vec![label])
             .row(policies.collect())
+            .row(vec![self.button(&self.agent(task), TaskVerb::Agents(0), task)])
             .row(vec![self.button(&texts.button_back, TaskVerb::Open, task)])
+    }
+
+    /// A page of the agents, each a button that has it carry out the task.
+    fn agents_card(&self, task: &Task, page: Page) -> Card {
+        let all: Vec<_> = self.agents.for_tasks().collect();
+        let page = page_of(page, all.len());
+        let shown: Vec<_> = all.iter().skip(page * ROWS).take(ROWS).collect();
+        let rows = shown.iter().map(|agent| {
+            let mark = if agent.name == task.agent { "✓ " } else { "" };
+            let label = format!("{mark}{}", agent.name);
+            vec![self.button(&label, TaskVerb::Agent(AgentKey::of(&agent.name)), task)]
+        });
+        let lines: Vec<String> = shown.iter().map(|agent| line(agent)).collect();
+        let title = fill(&self.texts.task_edit_agents, &[("task", &task.title())]);
+        Card::titled(&title, lines.join("\n"))
+            .rows(rows)
+            .row(pager(page, all.len(), |page| self.press(TaskVerb::Agents(page), task)))
+            .row(vec![self.button(&self.texts.button_back, TaskVerb::Open, task)])
     }
 
     /// What the buttons about missed runs choose, and what is chosen.

@@ -18,6 +18,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use self::back::RestingTasks;
 use self::changes::Changes;
+use super::agents::ChatAgents;
 use super::asker::Asker;
 use super::card::{Card, ROWS, number, page_of, pager};
 use super::cards::Cards;
@@ -45,6 +46,7 @@ pub(super) struct Tasks {
     store: Arc<dyn TaskStore>,
     settings: Arc<dyn SettingsStore>,
     changes: Changes,
+    agents: ChatAgents,
     resting: RestingTasks,
     access: AccessSettings,
     mailboxes: Mailboxes,
@@ -96,12 +98,14 @@ impl Tasks {
             store: handles.store.clone(),
             settings: handles.store.clone(),
             changes: Changes::new(handles),
+            agents: ChatAgents::new(handles),
             resting: RestingTasks::new(handles),
             access: handles.access.clone(),
             mailboxes: handles.mailboxes.clone(),
             drawn: TaskCards {
                 languages: handles.cards.languages.clone(),
                 settings: handles.store.clone(),
+                prompts: handles.prompts.clone(),
                 default_zone: handles.default_zone,
                 clock: handles.cards.sender.clock.clone(),
             },

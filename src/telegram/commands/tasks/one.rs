@@ -9,10 +9,10 @@ use super::super::command::{Press, Pressed};
 use super::Tasks;
 use super::card::{UNDO, View};
 use super::drawn::lead;
-use super::edit::{self, Edit};
 use crate::domain::task::{PauseReason, Shows, State, Task, TaskChange, TaskMessage};
 use crate::ids::{MessageId, RunId};
 use crate::policy::access::{Standing, Verdict, judge, may_change};
+use crate::prompts::AgentSet;
 use crate::prompts::texts::fill;
 use crate::store::StoreError;
 use crate::telegram::callback::{TaskPress, TaskVerb};
@@ -23,7 +23,7 @@ use crate::turn::queue::Job;
 pub(super) struct On<'a> {
     pub(super) asker: &'a Asker,
     message: MessageId,
-    button: TaskPress,
+    pub(super) button: TaskPress,
 }
 
 /// A change of a task that somebody wants, and what is said when it is made.
@@ -49,7 +49,8 @@ impl Tasks {
                 None => Pressed::toast(&texts.gone),
             });
         };
-        let view = self.view(&on, &task);
+        let agents = self.agents.now();
+        let view = self.view(&on, &task, &agents);
         let (change, done) = match button.verb {
             TaskVerb::Open => {
                 self.close_questions(&on, &task).await?;
@@ -66,20 +67,12 @@ impl Tasks {
                 return Ok(Pressed::toast(&texts.task_not_there));
             }
             TaskVerb::Edit => {
-                let shown = edit::press(&self.changes, view, task.clone(), None).await?;
-                let shown = self.opens(&on, &task, shown).await?;
+                let shown = self.press_edit(&on, view, &task).await?;
                 self.ask(&on, &task).await?;
                 return Ok(shown);
             }
-            TaskVerb::Shift(minutes) => {
-                let edit = Some(Edit::Shift(minutes));
-                let shown = edit::press(&self.changes, view, task.clone(), edit).await?;
-                return self.opens(&on, &task, shown).await;
-            }
-            TaskVerb::Missed(policy) => {
-                let edit = Some(Edit::Missed(policy));
-                let shown = edit::press(&self.changes, view, task.clone(), edit).await?;
-                return self.opens(&on, &task, shown).await;
+            TaskVerb::Shift(_) | TaskVerb::Missed(_) | TaskVerb::Agents(_) | TaskVerb::Agent(_) => {
+                return self.press_edit(&on, view, &task).await;
             }
             TaskVerb::Done | TaskVerb::Later(_) | TaskVerb::Tomorrow => {
                 return self.press_fired(view, task, button.verb).await;
@@ -94,9 +87,14 @@ impl Tasks {
         self.press_change(&on, task, Wanted { change, done }).await
     }
 
-    fn view(&self, on: &On<'_>, task: &Task) -> View<'_> {
-        let is_elsewhere = on.asker.place.chat != task.place.chat;
-        View { texts: self.cards.texts(on.asker), now: self.cards.now(), page: on.button.page, is_elsewhere }
+    fn view<'a>(&'a self, on: &On<'a>, task: &Task, agents: &'a AgentSet) -> View<'a> {
+        View {
+            texts: self.cards.texts(on.asker),
+            now: self.cards.now(),
+            page: on.button.page,
+            is_elsewhere: on.asker.place.chat != task.place.chat,
+            agents,
+        }
     }
 
     /// The card of a task, which the message shows from now on.
@@ -109,7 +107,12 @@ impl Tasks {
     }
 
     /// What a person opens from the card of a task: it stays until they close it.
-    async fn opens(&self, on: &On<'_>, task: &Task, shown: Pressed) -> Result<Pressed, StoreError> {
+    pub(super) async fn opens(
+        &self,
+        on: &On<'_>,
+        task: &Task,
+        shown: Pressed,
+    ) -> Result<Pressed, StoreError> {
         let Pressed::Shown { toast, card: Some(card) } = shown else { return Ok(shown) };
         let message = TaskMessage { page: on.button.page, ..on.known(task, Shows::Opened) };
         let above = message.words.as_deref().and_then(lead);
