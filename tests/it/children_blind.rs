@@ -94,7 +94,7 @@ impl Scene {
     }
 
     fn set(mut self, name: &str, value: &str) -> Self {
-        self.recipe = self.recipe.set(name, value);
+        self.recipe = self.recipe.clone().set(name, value);
         self
     }
 
