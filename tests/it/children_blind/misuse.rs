@@ -105,7 +105,7 @@ async fn forty_calls_in_one_pass_are_bounded_and_each_has_a_result() {
     let calls =
         (0..40).map(|n| json!({"agent_name": "worker", "input_text": format!("Part {n}.")})).collect();
     let (scene, told) = asked_with(calls).await;
-    assert_eq!(told.len(), 40);
+    assert_eq!(told.len(), 40, "the last: {:?}", told.last());
     let done = told.iter().filter(|t| t.contains("Worked.")).count();
     let refused = told.iter().filter(|t| t.contains("\"success\":false")).count();
     assert_eq!(done + refused, 40, "{told:?}");

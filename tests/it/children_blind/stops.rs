@@ -5,10 +5,10 @@ use std::time::Duration;
 use figaro::domain::child::ChildEnd;
 use figaro::ids::ChatId;
 use figaro::store::NoteStore;
-use figaro_offline::model::{Gate, ModelRequest, Reply};
+use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
 use serde_json::json;
 
-use super::{Scene, agent, asks, asks_within, ends, is_of, last_of, results};
+use super::{Scene, agent, asks, asks_within, call, ends, is_of, last_of, results};
 use crate::support::{ANN, World};
 
 fn cast(world: &World) {
@@ -25,15 +25,17 @@ async fn notes(scene: &Scene) -> usize {
     scene.world.stored().await.notes(ChatId(ANN)).await.unwrap().len()
 }
 
-/// Stopped while the grandchild's call streams: neither its call is made nor anything asked.
+/// Stopped while the grandchild writes what comes before its call: neither its call is made nor anything asked.
 #[tokio::test]
 async fn a_stop_while_a_grandchild_writes_its_call() {
     let world = World::new().await;
     cast(&world);
     let brain = |request: &ModelRequest| {
         if is_of(request, "slow") {
-            let arguments = json!({"key": "k", "content": "too late ".repeat(60)});
-            return Reply::call("add_note", arguments).paced(4, Duration::from_millis(40));
+            // Only words are paced: the call follows them, seconds later.
+            let words = Part::Text("I am about to note it. ".repeat(40));
+            let late = call("add_note", json!({"key": "k", "content": "too late"}));
+            return Reply::turn(vec![words, late]).paced(4, Duration::from_millis(40));
         }
         let next = if is_of(request, "middle") { "slow" } else { "middle" };
         Reply::turn(vec![asks(next, "Go on.")])
