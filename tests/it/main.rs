@@ -25,6 +25,7 @@ mod card_keeping;
 mod check;
 mod check_trouble;
 mod children;
+mod children_blind;
 mod commands;
 mod crash;
 mod demo;

@@ -1,0 +1,125 @@
+//! `/forget` reaches what children said and were told, after their turn and while it goes on.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use figaro_offline::model::{Gate, ModelRequest, Reply};
+use serde_json::json;
+
+use super::{Scene, agent, asks, is_of};
+use crate::support::scene::{number, text};
+use crate::support::{BOB, Bot, TIMEOUT, World};
+
+/// Said by children alone.
+const SECRET: &[u8] = b"quetzal-7719";
+const END: &str = "I keep it to myself.";
+
+fn cast(world: &World) {
+    agent(world, "boss", &["agents: [silent, speaker]", "tools: [{name: ask_agent}]"]);
+    agent(world, "silent", &["tools: [{name: list_notes}]"]);
+    agent(world, "speaker", &["speaks: true"]);
+}
+
+fn holding(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(holding(&path));
+        } else if std::fs::read(&path)
+            .is_ok_and(|bytes| bytes.windows(SECRET.len()).any(|part| part == SECRET))
+        {
+            found.push(path.display().to_string());
+        }
+    }
+    found
+}
+
+/// Waits until no file of the store holds the secret.
+async fn is_gone(scene: &Scene, bot: &Bot) {
+    let data = scene.world.folder.path().join("data");
+    let deadline = Instant::now() + TIMEOUT;
+    while !holding(&data).is_empty() || !bot.log().contains("what was erased is gone from the files") {
+        assert!(Instant::now() < deadline, "{:?}; the log:\n{}", holding(&data), bot.log());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn forgets_everything(scene: &Scene) {
+    let card = scene.world.told(BOB, BOB, "/forget").await;
+    let id = number(&card["message_id"]);
+    scene.world.press(BOB, &card, "Everything").await;
+    scene.world.shows(BOB, id, "Forget everything about you").await;
+    scene.world.press(BOB, &card, "Forget").await;
+    scene.world.shows(BOB, id, "Forgotten").await;
+}
+
+fn brain(gate: Option<Gate>) -> impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static {
+    move |request| {
+        let secret = String::from_utf8_lossy(SECRET);
+        if is_of(request, "silent") {
+            return match request.tool_results().len() {
+                0 => Reply::call("list_notes", json!({"key": secret})),
+                _ => Reply::text(&format!("The silent one found {secret}.")),
+            };
+        }
+        if is_of(request, "speaker") {
+            return Reply::text(&format!("The speaker tells you {secret}."));
+        }
+        if request.tool_results().is_empty() {
+            let input = format!("Find it, and mind {secret}.");
+            return Reply::turn(vec![asks("silent", &input), asks("speaker", "Say it.")]);
+        }
+        match &gate {
+            Some(gate) => Reply::text(END).behind(gate),
+            None => Reply::text(END),
+        }
+    }
+}
+
+async fn scene(gate: Option<Gate>) -> (Scene, Bot) {
+    let world = World::new().await;
+    cast(&world);
+    let scene = Scene::new(world, brain(gate)).await.set("ERASE_AFTER", "1");
+    let bot = scene.start().await;
+    scene.world.told(BOB, BOB, "/config agent boss").await;
+    (scene, bot)
+}
+
+#[tokio::test]
+async fn what_children_said_is_gone_after_forget() {
+    let (scene, bot) = scene(None).await;
+    scene.world.say(BOB, BOB, "Find it");
+    scene.says(BOB, END).await;
+    forgets_everything(&scene).await;
+    is_gone(&scene, &bot).await;
+    scene.is_quiet(&[]).await;
+    assert!(bot.stop().success());
+    assert_eq!(holding(&scene.world.folder.path().join("data")), Vec::<String>::new());
+}
+
+/// Asked while the turn still waits for the boss; the bot may ask the person to stop the turn first.
+#[tokio::test]
+async fn what_children_said_is_gone_when_forgotten_in_the_middle() {
+    let gate = Gate::new();
+    let (scene, bot) = scene(Some(gate.clone())).await;
+    scene.world.say(BOB, BOB, "Find it");
+    scene.asked("boss", 2).await;
+    let card = scene.world.told(BOB, BOB, "/forget").await;
+    if text(&card).contains("Forget") || text(&card).contains("forget") {
+        drop(scene.world.press(BOB, &card, "Everything").await);
+        let now =
+            scene.world.telegram.messages(BOB).into_iter().find(|m| m["message_id"] == card["message_id"]);
+        if now.is_some_and(|m| crate::support::scene::labels(&m).contains(&"Forget".to_owned())) {
+            drop(scene.world.press(BOB, &card, "Forget").await);
+        }
+    }
+    scene.world.say(BOB, BOB, "/stop");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    gate.open();
+    forgets_everything(&scene).await;
+    is_gone(&scene, &bot).await;
+    scene.is_quiet(&[]).await;
+    assert!(bot.stop().success());
+    assert_eq!(holding(&scene.world.folder.path().join("data")), Vec::<String>::new());
+}
