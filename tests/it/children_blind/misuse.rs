@@ -105,10 +105,11 @@ async fn forty_calls_in_one_pass_are_bounded_and_each_has_a_result() {
     let calls =
         (0..40).map(|n| json!({"agent_name": "worker", "input_text": format!("Part {n}.")})).collect();
     let (scene, told) = asked_with(calls).await;
-    assert_eq!(told.len(), 40, "the last: {:?}", told.last());
+    // Of the calls of one pass the first 32 are made; one more is told what became of the rest.
+    assert_eq!(told.len(), 33, "the last: {:?}", told.last());
     let done = told.iter().filter(|t| t.contains("Worked.")).count();
     let refused = told.iter().filter(|t| t.contains("\"success\":false")).count();
-    assert_eq!(done + refused, 40, "{told:?}");
+    assert_eq!(done + refused, 33, "{told:?}");
     assert!((1..=20).contains(&done), "{done}");
     let children = scene.children().await;
     assert!(children.len() <= 20 && children.iter().all(|c| c.outcome.is_some()), "{}", children.len());

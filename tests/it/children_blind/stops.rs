@@ -122,7 +122,7 @@ async fn at_the_bound_of_passes_a_child_gives_what_it_has_and_stops() {
     assert_eq!(ends(&scene.children().await, "slow"), [Some(ChildEnd::OverBudget)]);
 }
 
-/// The boss's model fails right after its children have ended; one of them is still at work.
+/// The boss's model fails right after its children have ended.
 #[tokio::test]
 async fn a_failure_of_the_parent_reaches_its_children() {
     let world = World::new().await;
