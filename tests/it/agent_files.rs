@@ -41,15 +41,38 @@ fn files_are_checked_without_a_bot() {
     let folder = tempfile::tempdir().unwrap();
     let (code, said, errors) = agents(folder.path(), &["check"]);
     let built_in = "✓ default 1: all tools, the chat's model, built in
-✓ extractor 1: 0 tools, the chat's model, built in
-✓ orchestrator 1: 2 tools, the chat's model, built in
+✓ extractor 1: 0 tools, structured output, the chat's model, built in
+✓ orchestrator 1: 2 tools, asks researcher and extractor, the chat's model, built in
 ✓ researcher 1: 5 tools, the chat's model, built in
 ✓ scheduled 1: 11 tools, the chat's model, built in
 ";
-    assert_eq!((code, said.as_str(), errors.as_str()), (Some(0), built_in, ""));
+    let looked = folder.path().canonicalize().unwrap().join("prompts/agents");
+    let missing = format!("⚠ there is no folder {}: only what is built in was checked\n", looked.display());
+    assert_eq!((code, said, errors.as_str()), (Some(0), format!("{built_in}{missing}"), ""));
     write(folder.path(), "tutor.yaml", &TUTOR.replace("  tools:", "  model: ollama:qwen3:8b\n  tools:"));
     let (code, said, _) = agents(folder.path(), &["check"]);
     assert_eq!((code, said), (Some(0), format!("{built_in}✓ tutor 1: 1 tool, ollama:qwen3:8b\n")));
+
+    // What has no effect, and what is not read, is told behind it.
+    write(
+        folder.path(),
+        "tutor.yaml",
+        &TUTOR.replace("  tools:", "  agents: [researcher]\n  speaks: true\n  tools:"),
+    );
+    write(folder.path(), "b.YAML", TUTOR);
+    write(folder.path(), "a.yaml.txt", TUTOR);
+    fs::create_dir_all(folder.path().join("prompts/agents/mine")).unwrap();
+    write(folder.path(), "mine/c.yaml", TUTOR);
+    let (code, said, errors) = agents(folder.path(), &["check"]);
+    let behind = ["a.yaml.txt", "b.YAML", "mine/c.yaml"].map(|file| {
+        format!("⚠ prompts/agents/{file} is not read: the file of an agent ends in .yaml and stands in the folder itself\n")
+    });
+    let wanted = format!(
+        "{built_in}✓ tutor 1: 1 tool, asks researcher, speaks, the chat's model
+⚠ tutor: agents are listed, but neither ask_agent nor action is among its tools\n{}",
+        behind.concat()
+    );
+    assert_eq!((code, said, errors.as_str()), (Some(0), wanted, ""));
 
     write(folder.path(), "tutor.yaml", &TUTOR.replace("add_note", "add_ntoe"));
     write(folder.path(), "odd.yaml", &TUTOR.replace("version", "verison"));
@@ -69,6 +92,11 @@ fn files_are_checked_without_a_bot() {
     }
     let (code, _, errors) = agents(folder.path(), &["check", "nowhere"]);
     assert_eq!((code, errors.trim()), (Some(2), "figaro: there is no folder nowhere"));
+    let (code, _, errors) = agents(folder.path(), &["check", "prompts/agents/odd.yaml"]);
+    assert_eq!(
+        (code, errors.trim()),
+        (Some(2), "figaro: prompts/agents/odd.yaml is a file: give its folder")
+    );
 }
 
 #[test]

@@ -44,7 +44,13 @@ pub fn agents(task: AgentsTask, additions: &Additions) -> Result<(), Refusal> {
 
 fn check(folder: Option<&Path>, names: &Names) -> Result<(), Refusal> {
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        return Err(Refusal(format!("there is no folder {}", folder.display())));
+        let shown = folder.display();
+        let why = if folder.exists() {
+            format!("{shown} is a file: give its folder")
+        } else {
+            format!("there is no folder {shown}")
+        };
+        return Err(Refusal(why));
     }
     let folder = folder.unwrap_or(Path::new(AGENTS_FOLDER));
     let shown = folder.display().to_string();
@@ -56,8 +62,43 @@ fn check(folder: Option<&Path>, names: &Names) -> Result<(), Refusal> {
             if count == 1 { "one thing is wrong".to_owned() } else { format!("{count} things are wrong") };
         Refusal(format!("{what} with the agents in {shown}\n{}", faults.join("\n")))
     })?;
-    agents.all().for_each(|agent| say(&line(agent, &agents)));
+    let mut advice = agents.files().advice();
+    for agent in agents.all() {
+        say(&line(agent, &agents));
+        for words in advice.remove(&agent.name).unwrap_or_default() {
+            say(&format!("⚠ {}: {words}", agent.name));
+        }
+    }
+    if folder.is_dir() {
+        unread(folder).iter().for_each(|name| say(&format!("⚠ {shown}/{name} is not read: the file of an agent ends in .yaml and stands in the folder itself")));
+    } else {
+        let place = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        say(&format!("⚠ there is no folder {}: only what is built in was checked", place.display()));
+    }
     Ok(())
+}
+
+/// The names of what looks like the file of an agent in a folder and is not read, in order: with another ending, or in a
+/// folder below. A folder that cannot be read has none.
+fn unread(folder: &Path) -> Vec<String> {
+    let mut unread = Vec::new();
+    for entry in folder.read_dir().into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let lower = name.to_lowercase();
+        let has_other_ending = !name.ends_with(".yaml")
+            && [".yaml", ".yml", ".yaml.txt", ".yml.txt"].iter().any(|end| lower.ends_with(end));
+        if name.starts_with('.') {
+            continue;
+        }
+        if has_other_ending {
+            unread.push(name);
+        } else if let Ok(inner) = entry.path().read_dir() {
+            let inner = inner.flatten().map(|file| file.file_name().to_string_lossy().into_owned());
+            unread.extend(inner.filter(|file| file.ends_with(".yaml")).map(|file| format!("{name}/{file}")));
+        }
+    }
+    unread.sort();
+    unread
 }
 
 /// What there is to know of an agent at a glance.
@@ -67,7 +108,14 @@ fn line(agent: &Agent, agents: &AgentSet) -> String {
         1 => "1 tool".to_owned(),
         count => format!("{count} tools"),
     };
+    let structured = if agent.answer.is_some() { ", structured output" } else { "" };
+    let asked = if agent.agents.is_empty() {
+        String::new()
+    } else {
+        format!(", asks {}", agent.agents.join(" and "))
+    };
+    let speaks = if agent.speaks { ", speaks" } else { "" };
     let model = agent.model.as_ref().map_or("the chat's model".to_owned(), ToString::to_string);
     let origin = if agents.is_built_in(&agent.name) { ", built in" } else { "" };
-    format!("✓ {} {}: {tools}, {model}{origin}", agent.name, agent.version)
+    format!("✓ {} {}: {tools}{structured}{asked}{speaks}, {model}{origin}", agent.name, agent.version)
 }

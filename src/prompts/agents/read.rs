@@ -7,18 +7,24 @@ use serde_saphyr::Spanned;
 use super::answer;
 use super::file::{File, Named, Places};
 use super::names::Names;
+use super::plain;
 use crate::domain::agent::{ALL_TOOLS, Agent, DEFAULT_AGENT};
 use crate::domain::generation::Generation;
 use crate::domain::model::ModelName;
+use crate::domain::task::SCHEDULED_AGENT;
 use crate::prompts::files::{Fault, Source, name_faults, parse};
 use crate::text::{with_nearest, yaml};
+
+/// The agents that nobody asks: the one that answers where none was chosen and the one that carries out tasks.
+const UNASKED: [&str; 2] = [DEFAULT_AGENT, SCHEDULED_AGENT];
 
 /// Reads the file of an agent.
 ///
 /// # Errors
 /// All that is wrong with it; of a file that does not have the form of one, the first thing.
 pub(super) fn read(source: &Source<'_>, names: Option<&Names>) -> Result<Agent, Vec<Fault>> {
-    let file: File = yaml::parse_placed(source.text).map_err(|misfit| vec![misfit.into()])?;
+    let file: File =
+        yaml::parse_placed(source.text).map_err(|misfit| vec![plain::fault(source.text, misfit)])?;
     let places: Places = parse(source.text).unwrap_or_default();
     let mut reading = Reading { source, names, faults: Vec::new() };
     reading.shape(&file);
@@ -109,10 +115,12 @@ impl Reading<'_> {
             let beside = self.source.beside;
             if word == own {
                 self.fault(agent, format!("agents: {word} cannot ask itself"));
+            } else if UNASKED.contains(&word) {
+                self.fault(agent, format!("agents: {word} cannot be asked"));
             } else if !beside.contains(&word) {
                 let unknown = format!("agents: there is no agent `{word}`");
-                let others = beside.iter().copied().filter(|one| *one != own);
-                self.fault(agent, with_nearest(unknown, word, others));
+                let others = beside.iter().copied().filter(|one| *one != own && !UNASKED.contains(one));
+                self.fault(agent, with_nearest_or_all(unknown, word, others));
             } else if !seen.insert(word) {
                 self.fault(agent, format!("agents: {word} stands twice"));
             }
@@ -131,8 +139,15 @@ impl Reading<'_> {
         let known = self.names.map(|names| names.providers.as_slice());
         if let Some(known) = known.filter(|known| !known.contains(&read.provider)) {
             let unknown = format!("model: there is no provider `{}`", read.provider);
-            self.fault(model, with_nearest(unknown, &read.provider, known.iter().map(String::as_str)));
+            self.fault(model, with_nearest_or_all(unknown, &read.provider, known.iter().map(String::as_str)));
         }
         Some(read)
     }
+}
+
+/// As [`with_nearest`]; where none is like the word, all that are known.
+fn with_nearest_or_all<'a>(fault: String, word: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.collect();
+    let told = with_nearest(fault.clone(), word, known.iter().copied());
+    if told == fault { format!("{fault}, there are: {}", known.join(", ")) } else { told }
 }

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::advice::advice;
 use super::names::Names;
 use super::read::read;
 use crate::domain::agent::{Agent, DEFAULT_AGENT};
 use crate::domain::chat::ChatConfig;
 use crate::domain::task::SCHEDULED_AGENT;
-use crate::prompts::files::{Files, Folder};
+use crate::prompts::files::{Fault, Files, Folder};
 
 /// The files of agents.
 const FOLDER: Folder = Folder {
@@ -49,6 +50,14 @@ impl AgentFiles {
     pub fn read(&self, shown: &str, names: Option<&Names>) -> Result<AgentSet, Vec<String>> {
         let agents = FOLDER.read(&self.0, shown, |source| read(source, names))?;
         Ok(AgentSet::new(agents, self.clone()))
+    }
+
+    /// What of these files is allowed but has no effect, by the agent's name. Nothing if any file is wrong.
+    #[must_use]
+    pub fn advice(&self) -> BTreeMap<String, Vec<&'static str>> {
+        FOLDER
+            .read(&self.0, FOLDER.name, |source| Ok::<_, Vec<Fault>>(advice(source.text)))
+            .unwrap_or_default()
     }
 
     /// Whether one of them defines the agent of this name.

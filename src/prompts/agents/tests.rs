@@ -178,7 +178,7 @@ fn a_structured_answer_has_a_schema_of_its_own() {
 /// A change that makes a file wrong, and whether the published schema can see it.
 struct Case(&'static str, &'static str, bool);
 
-const MISTAKES: [Case; 33] = [
+const MISTAKES: [Case; 58] = [
     Case("type: object", "type: array", true),
     Case("type: object", "typ: object", true),
     Case("type: object", "type: object\ntype: object", false),
@@ -212,6 +212,31 @@ const MISTAKES: [Case; 33] = [
     Case("  kind: agent", "  kind: agent\n  structured_output: maybe", true),
     Case("  kind: agent", "  kind: agent\n  speaks: 7", true),
     Case("    - name: web_search\n", "    - name: web_search\n   - name: lookup\n", false),
+    Case("version: 1.10", "version:", false),
+    Case("description: |\n  Be brief.\n  - Really.", "description:", false),
+    Case("name: brief", "name:", false),
+    Case("max_tokens: 300", "max_tokens: many", true),
+    Case("    - researcher", "    - name: researcher", true),
+    Case("agents:\n    - researcher", "agents: [{name: researcher}]", true),
+    Case("description: |\n  Be brief.\n  - Really.", "description: [a]", true),
+    Case("  kind: agent", "\tkind: agent", false),
+    Case("description: |\n  Be brief.\n  - Really.", "description: You help. Note: be brief.", false),
+    Case("description: |\n  Be brief.", "description: |\nYou are brief", false),
+    Case("name: web_search", "name: *", false),
+    Case("tools:\n    - name: web_search", "tools:\n    -name: web_search", false),
+    Case("    - name: web_search\n", "    - name: web_search\n    -name: lookup\n", false),
+    Case("type: object", "type: object\nname: brief", true),
+    Case("type: object", "type: object\ntemperature: 1", true),
+    Case("type: object", "type: object\ninstructions: Be brief.", true),
+    Case("  kind: agent", "  kind: agent\n  temperature: 1", true),
+    Case("  kind: agent", "  kind: agent\n  required: [mood]", true),
+    Case("  kind: agent", "  kind: agent\n  prompt: Be brief.", true),
+    Case("- researcher", "- default", false),
+    Case("- researcher", "- scheduled", false),
+    Case("ollama:qwen3:8b", "anthropic:claude", true),
+    Case("  kind: agent", "  kind: agent\n  speaks: often", true),
+    Case(GOOD, "", false),
+    Case(GOOD, "# Nothing yet.\n", false),
 ];
 
 const WRONG_ANSWERS: [(&str, &str); 5] = [
@@ -273,13 +298,49 @@ fn the_examples_of_the_guide_are_agents() {
     let guide = include_str!("../../../docs/agents.md");
     let blocks = guide.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next());
     let examples: Vec<&str> = blocks.filter(|block| block.starts_with("type: object")).collect();
-    assert_eq!(examples.len(), 3, "{guide}");
-    for example in examples {
-        let name = example.lines().find_map(|line| line.strip_prefix("  name: ")).unwrap();
-        let agents = read(&format!("{name}.yaml"), example).unwrap();
-        assert!(agents.get(name).is_some(), "{name}");
-        assert!(validates(&schema(&names()), example), "{name}");
+    assert_eq!(examples.len(), 5, "{guide}");
+    // Together, as one of them asks others.
+    let folder = folder(&[]);
+    let name = |example: &str| {
+        example.lines().find_map(|line| line.strip_prefix("  name: ")).map(str::to_owned).unwrap()
+    };
+    for example in &examples {
+        fs::write(folder.path().join(format!("{}.yaml", name(example))), example).unwrap();
     }
+    let agents = load(folder.path()).unwrap();
+    for example in examples {
+        assert!(!agents.is_built_in(&name(example)), "{example}");
+        assert!(validates(&schema(&names()), example), "{example}");
+    }
+    assert_eq!(agents.files().advice().into_values().flatten().collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
+#[test]
+fn what_has_no_effect_is_said_of_files_that_are_right() {
+    let advice = |name: &str, text: &str| {
+        let agents = read(&format!("{name}.yaml"), text).unwrap();
+        agents.files().advice().remove(name).unwrap()
+    };
+    let unused = "agents are listed, but neither ask_agent nor action is among its tools";
+    assert_eq!(advice("brief", GOOD), [unused]);
+    for tool in ["ask_agent", "action", "\"*\""] {
+        let text = GOOD.replace("web_search", tool);
+        assert_eq!(advice("brief", &text), Vec::<&str>::new(), "{tool}");
+    }
+    let alone = GOOD.replace("  agents:\n    - researcher\n", "").replace("web_search", "ask_agent");
+    assert_eq!(advice("brief", &alone), ["it has ask_agent, but agents lists none to ask"]);
+    assert_eq!(advice("taker", STRUCTURED), Vec::<&str>::new());
+    let noted = STRUCTURED.replace("  structured_output: true\n", "");
+    assert_eq!(
+        advice("taker", &noted),
+        [
+            "properties and required bind nothing without structured_output: true; write false if that is meant"
+        ]
+    );
+    let default = STRUCTURED.replace("name: taker", "name: default");
+    assert!(advice("default", &default)[0].ends_with("has no tools: list \"*\" to keep all"));
+    let built_in = load(folder(&[]).path()).unwrap().files().advice();
+    assert!(built_in.values().all(Vec::is_empty), "{built_in:?}");
 }
 
 /// The published schema, as an editor applies it.
