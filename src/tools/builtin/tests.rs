@@ -237,6 +237,9 @@ async fn no_built_in_tool_is_named_elsewhere() {
         ("store/kv/records/erasure/wishes", ": set_profile"),
         ("store/kv/settings", ": set_config"),
         ("store/kv/records/erasure/lists", ""),
+        // What owners are told of their files of agents, which list the tools that ask others.
+        ("prompts/agents/advice", ": ask_agent"),
+        ("prompts/agents/advice", ": action"),
         // What is left out where there is no chat.
         ("app/parts/tools", ""),
     ];
