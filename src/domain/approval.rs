@@ -190,7 +190,11 @@ impl Approval {
         let entry = |call: &MethodCall| Audited {
             event: AuditEvent {
                 chat: Some(self.asked_in),
-                target_chat: self.targets.first().map(|target| target.chat),
+                target_chat: self
+                    .targets
+                    .first()
+                    .map(|target| target.chat)
+                    .filter(|chat| *chat != self.asked_in),
                 run: Some(run),
                 method: AuditName::new(&call.method),
                 rule: AuditName::new(&self.rule),
@@ -291,7 +295,7 @@ impl Grant {
     pub fn ended(&self, by: &UserId, at: DateTime<Utc>) -> Audited {
         let event = AuditEvent {
             chat: Some(self.asked_in),
-            target_chat: self.targets.first().copied(),
+            target_chat: self.targets.first().copied().filter(|chat| *chat != self.asked_in),
             run: Some(self.run),
             method: AuditName::new(&self.method),
             rule: AuditName::new(&self.rule),
