@@ -102,6 +102,12 @@ async fn for_a_guest_nothing_is_changed_or_sent() {
     assert!(bot.stop().success());
     let lines = said(&world, &[]).await;
     assert!(lines.contains(" role_given by=tg:11 method=guest target=tg:12"), "{lines}");
+    let refused = |method: &str| {
+        let of_method =
+            lines.lines().filter(|line| line.contains(&format!("call_denied by=model method={method} ")));
+        of_method.filter(|line| line.contains(" rule=limit/guest ")).count()
+    };
+    assert_eq!((refused("sendMessage"), refused("add_note"), refused("list_notes")), (2, 2, 0), "{lines}");
 }
 
 #[tokio::test]

@@ -258,7 +258,7 @@ fn turns(base: &Base<'_>, ledger: Arc<Ledger>, parts: TurnParts) -> Turns {
     let extractor = extractor(base, &ledger, &bus);
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
     let (conversations, settings) = (base.store.clone(), base.store.clone());
-    let caller = Caller { bus: bus.clone(), clock: base.clock.clone() };
+    let caller = Caller { bus: bus.clone(), clock: base.clock.clone(), audit: base.store.clone() };
     let ender = Ender {
         conversations: conversations.clone(),
         tasks: base.store.clone(),

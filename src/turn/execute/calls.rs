@@ -12,16 +12,19 @@ use super::super::run::{CallResult, Planned};
 use super::super::taken_up::{TakenUp, UNKNOWN_OUTCOME, result_message};
 use crate::clock::Clock;
 use crate::delivery::{Bus, TurnEventKind};
+use crate::domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
 use crate::domain::tool::{Call, Effect, SideEffects, ToolCall, ToolKind, ToolStatus};
 use crate::domain::turn::{Approved, PersonQuestion};
 use crate::ids::{RunId, SessionId};
 use crate::policy::access::Standing;
-use crate::store::StoreError;
+use crate::store::{AuditStore, StoreError};
 use crate::text::one_line;
 use crate::tools::{Registry, Tool, ToolContext, ToolError, ToolOutput};
 
 /// A longer result is cut: it would crowd out the conversation.
 const MAX_RESULT_CHARS: usize = 16_000;
+/// The name of the limit on guests in the audit log.
+const GUEST_RULE: &str = "limit/guest";
 const ONE_QUESTION: &str = "not asked: one question at a time; ask it when the other has its answer";
 
 /// Makes the tool calls of a pass, side by side, and records each. Called by the executor.
@@ -31,6 +34,8 @@ pub struct Caller {
     pub bus: Bus,
     /// Gives the current time: calls are dated by it.
     pub clock: Clock,
+    /// Is told of calls that are refused here, where no rule is asked about them.
+    pub audit: Arc<dyn AuditStore>,
 }
 
 /// Where the calls of a pass are recorded.
@@ -155,7 +160,10 @@ impl Caller {
                 failure(ToolStatus::Unknown, UNKNOWN_OUTCOME)
             }
             None => match refused_to_guest(tool.as_deref(), context) {
-                Some(reason) => failure(ToolStatus::Denied, reason),
+                Some(reason) => {
+                    self.audit.audit(vec![of_guest(&record.call, context)]).await?;
+                    failure(ToolStatus::Denied, reason)
+                }
                 None => run(tool.as_ref(), &record.call, context).await,
             },
         };
@@ -207,6 +215,19 @@ fn refused_to_guest(tool: Option<&dyn Tool>, context: &ToolContext) -> Option<&'
     let looks_back = tool.spec().kind == ToolKind::Lookup;
     (looks_back && context.place.is_group())
         .then_some("whoever asks is a guest here, for whom nothing is looked up that others said")
+}
+
+/// What the audit log is told of a call that is refused to a guest.
+fn of_guest(call: &Call, context: &ToolContext) -> Audited {
+    let event = AuditEvent {
+        chat: Some(context.place.chat),
+        run: Some(context.run),
+        call: AuditName::new(&call.id),
+        method: AuditName::new(&call.name),
+        rule: AuditName::new(GUEST_RULE),
+        ..AuditEvent::new(AuditKind::CallDenied, AuditActor::Model, context.now)
+    };
+    Audited { event, arguments: serde_json::from_str(&call.arguments).ok() }
 }
 
 fn record(call: &Call, run: RunId, started_at: DateTime<Utc>) -> ToolCall {
