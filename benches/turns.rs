@@ -4,7 +4,8 @@
 //! - the time from the model's first words to the first visible ones, in a private chat;
 //! - what 50 chats at once wait for Figaro beyond the model's own time, from their message to the answer, with the pace of
 //!   the rate limiter lifted: on a store in memory, and on one on disk beside the time of a bare fsync there;
-//! - the same while a conversation is summarised after every 4 messages, beside one that is not, in alternating rounds;
+//! - the same while a conversation is summarised after every 4 messages, and while every question is read for facts about whoever
+//!   asks, each beside a bot that does neither, in alternating rounds;
 //! - what the rate limiter at Telegram's own pace adds.
 //!
 //! Everything runs on the same machine, the two servers among it: their time is in the figures.
@@ -43,6 +44,12 @@ const WORD: Duration = Duration::from_millis(20);
 const THINKS: Duration = Duration::from_millis(600);
 /// At the pace of Telegram a chat asks so seldom that all of them stay below it.
 const SELDOM: Duration = Duration::from_secs(6);
+/// Work in the background, the variable that sets it, and the value with which it is done all the time; 0 turns it off.
+const WORKS: [(&str, &str, &str); 2] =
+    [("summaries", "SUMMARY_EVERY", "4"), ("reading of facts", "MEMORY_LIMIT", "50")];
+
+/// It may hold a fact, and is read for one where memories are kept. The offline model proposes none, so that requests stay the same.
+const QUESTION: &str = "Since spring I live in Riga with two dogs.";
 
 /// What a chat hears of its turn.
 #[derive(Debug)]
@@ -93,7 +100,12 @@ async fn main() {
     let world = World::start(&folder(&disk, "checks"), 1, "off").await;
     print("the offline model's own check of a request, a part of the above", checks(&world).await);
     drop(world);
-    summarised(&folder(&disk, "idle"), &folder(&disk, "busy")).await;
+    for (work, variable, often) in WORKS {
+        let off = WORKS.map(|(_, variable, _)| (variable, "0"));
+        let on = off.map(|(one, off)| (one, if one == variable { often } else { off }));
+        let [idle, busy] = [(format!("no {work}"), off), (work.to_owned(), on)];
+        beside(work, (&folder(&disk, &idle.0), &idle.1), (&folder(&disk, &busy.0), &busy.1)).await;
+    }
     println!("and at a pace below Telegram's, a question every {} s", SELDOM.as_secs());
     for (words, rates) in [("gate lifted", "off"), ("gate at Telegram's pace", "telegram")] {
         let world = World::start(&folder(&disk, words), CHATS, rates).await;
@@ -103,7 +115,7 @@ async fn main() {
 
 impl World {
     async fn start(folder: &Path, chats: i64, rates: &str) -> Self {
-        Self::with(folder, chats, &[("TELEGRAM_RATES", rates)]).await
+        Self::with(folder, chats, &[("TELEGRAM_RATES", rates), ("MEMORY_LIMIT", "0")]).await
     }
 
     async fn with(folder: &Path, chats: i64, settings: &[(&str, &str)]) -> Self {
@@ -213,7 +225,7 @@ async fn turns(world: &World, pause: Duration) -> Vec<Duration> {
             tokio::time::sleep(stagger).await;
             for round in 0..=rounds {
                 let said = Instant::now();
-                telegram.say(chat, chat, &format!("a question chat={chat} ")).unwrap();
+                telegram.say(chat, chat, &format!("{QUESTION} chat={chat} ")).unwrap();
                 let Heard::Asked(asked, gate) = next(&mut hears).await else { panic!("nobody was asked") };
                 tokio::time::sleep(THINKS).await;
                 let opened = Instant::now();
@@ -238,19 +250,25 @@ async fn turns(world: &World, pause: Duration) -> Vec<Duration> {
     all
 }
 
-/// Turns of a bot that summarises all the time beside those of one that never does.
-async fn summarised(idle: &Path, busy: &Path) {
-    let settings = |every| [("TELEGRAM_RATES", "off"), ("SUMMARY_EVERY", every)];
-    let worlds =
-        (World::with(idle, CHATS, &settings("0")).await, World::with(busy, CHATS, &settings("4")).await);
+/// A bot's folder and settings.
+type Recipe<'a> = (&'a Path, &'a [(&'a str, &'a str)]);
+
+/// Turns of a bot that works in the background all the time beside those of one that never does.
+async fn beside(work: &str, idle: Recipe<'_>, busy: Recipe<'_>) {
+    let pace = [("TELEGRAM_RATES", "off")];
+    let [idle, busy] = [idle, busy].map(|(folder, work)| (folder, [&pace[..], work].concat()));
+    let worlds = (World::with(idle.0, CHATS, &idle.1).await, World::with(busy.0, CHATS, &busy.1).await);
     let (mut idle, mut busy) = (Vec::new(), Vec::new());
     for _ in 0..3 {
         idle.extend(turns(&worlds.0, Duration::ZERO).await);
         busy.extend(turns(&worlds.1, Duration::ZERO).await);
     }
-    let made = worlds.1.model.summary_requests().len();
+    let calls =
+        |world: &World| world.model.summary_requests().len() + world.model.extraction_requests().len();
     println!(
-        "and while {made} summaries are made on the way, in alternating rounds (target: p50 at most 5 % higher)"
+        "and with {work}, {} calls of the model against {} without, in alternating rounds (target: p50 at most 5 % higher)",
+        calls(&worlds.1),
+        calls(&worlds.0),
     );
     let middle = |times: &[Duration]| {
         let mut times = times.to_vec();
@@ -259,8 +277,8 @@ async fn summarised(idle: &Path, busy: &Path) {
     };
     let (own, of_idle) = (middle(&busy) / middle(&idle) - 1.0, middle(&idle) + THINKS.as_secs_f64());
     let whole = (middle(&busy) + THINKS.as_secs_f64()) / of_idle - 1.0;
-    print("without summaries", idle);
-    print("with summaries", busy);
+    print(&format!("without {work}"), idle);
+    print(&format!("with {work}"), busy);
     println!("  p50 higher by {:.1} % of Figaro's own time, {:.2} % of the turn", own * 100.0, whole * 100.0);
 }
 
