@@ -191,10 +191,13 @@ pub(super) fn tagged(text: &str) -> TaggedMessage<'_> {
 
 /// The last element of this name that begins a line of a text.
 pub(super) fn last_element<'a>(text: &'a str, name: &str) -> Option<TaggedMessage<'a>> {
-    let opening = format!("<{name} ");
-    let begins = |at: &usize| *at == 0 || text[..*at].ends_with('\n');
+    let opening = format!("<{name}");
+    let begins = |at: &usize| {
+        let is_whole = text[*at + opening.len()..].starts_with([' ', '>']);
+        is_whole && (*at == 0 || text[..*at].ends_with('\n'))
+    };
     let at = text.match_indices(&opening).map(|(at, _)| at).filter(begins).last()?;
-    let (attributes, rest) = text[at + opening.len() - 1..].split_once('>')?;
+    let (attributes, rest) = text[at + opening.len()..].split_once('>')?;
     let inside = rest.split(&format!("</{name}>")).next()?;
     Some(TaggedMessage { before: &text[..at], attributes, text: inside.trim() })
 }

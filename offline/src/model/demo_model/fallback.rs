@@ -18,8 +18,8 @@ const GREETING: Words = Words {
          - `photo`: I send a picture\n\
          - `file`: I write a table and send it as a file\n\
          - `dice`: I look for the method that rolls one, then roll it\n\
-         - `approval`: I ask before I do what a moderator does\n\
          - `approval`: I ask before I use a moderator's right\n\
+         - `agent tides`: I have another agent, the researcher, find that out\n\
          - `search barbers of Seville`: I search the web; here the pages are made up\n\
          - `explain compound interest`, `tell me a joke`: texts that stand ready\n\
          - `code`: a program too long for a message, so it comes as a file\n\
@@ -38,6 +38,7 @@ const GREETING: Words = Words {
          - `arquivo`: uma tabela como arquivo\n\
          - `dado`: procuro o método que joga um dado, e jogo\n\
          - `aprovação`: uma ação que precisa de aprovação\n\
+         - `agente marés`: outro agente, o researcher, pesquisa isso\n\
          - `pesquise barbeiros de Sevilha`: pesquiso na web; aqui as páginas são inventadas\n\
          - `explique juros compostos`, `conte uma piada`: textos prontos\n\
          - `código`, `longo`, `devagar`: um programa, uma resposta longa, uma que dá para parar",
@@ -54,6 +55,7 @@ const GREETING: Words = Words {
          - `archivo`: una tabla como archivo\n\
          - `dado`: busco el método que tira un dado, y lo tiro\n\
          - `aprobación`: una acción que necesita aprobación\n\
+         - `agente mareas`: otro agente, el researcher, lo busca\n\
          - `busca barberos de Sevilla`: busco en la web; aquí las páginas son inventadas\n\
          - `explica el interés compuesto`, `cuéntame un chiste`: textos preparados\n\
          - `código`, `largo`, `despacio`: un programa, una respuesta larga, una que se puede parar",

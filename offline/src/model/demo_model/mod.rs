@@ -32,6 +32,8 @@ use super::request::ModelRequest;
 
 /// An answer that is to be stopped comes so many times slower than others.
 const SLOWER: u32 = 18;
+/// The tool that finds others.
+const FINDER: &str = "find_tools";
 
 /// A brain that answers by keyword, and says that it is a stand-in.
 #[derive(Debug, Clone, Copy)]
@@ -55,12 +57,19 @@ impl Brain for DemoModel {
                 let call = |arguments| Part::Call { name: tool.to_owned(), arguments };
                 Reply::turn(calls.into_iter().map(call).collect())
             }
+            Step::Call(tool, _) if is_to_be_found(request) => Reply::call(FINDER, json!({"query": tool})),
             Step::Call(..) => {
                 let question = Question::read(request, self.unescape);
                 Reply::text(fallback::not_offered(&question)).paced(0, self.word_pause)
             }
         }
     }
+}
+
+/// Whether a tool that is not offered can be looked for, and was not yet.
+fn is_to_be_found(request: &ModelRequest) -> bool {
+    let has_looked = request.tool_results().iter().any(|(tool, _)| *tool == FINDER);
+    request.tool_names().contains(&FINDER) && !has_looked
 }
 
 impl DemoModel {
@@ -106,6 +115,7 @@ fn answer(topic: Topic, question: &Question, results: &Results<'_>) -> Step {
         Topic::Photo => tricks::photo(question, results),
         Topic::File => tricks::file(question, results),
         Topic::Dice => tricks::dice(question, results),
+        Topic::Agent => tricks::ask_agent(question, results),
         Topic::Code => Step::Say(shows::code()),
         Topic::Long => Step::Say(shows::long()),
         Topic::Slow => Step::SaySlowly(shows::SLOW.to_owned()),

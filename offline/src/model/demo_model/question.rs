@@ -38,7 +38,9 @@ impl Question {
     pub(super) fn read(request: &ModelRequest, unescape: fn(&str) -> String) -> Self {
         let whole = request.user_text();
         let task = last_element(&whole, "scheduled_task");
-        let message = task.unwrap_or_else(|| tagged(&whole));
+        // What another agent asks.
+        let asked = || last_element(&whole, "task");
+        let message = task.or_else(asked).unwrap_or_else(|| tagged(&whole));
         let text = without_mention(&unescape(message.text)).to_owned();
         let mut question = Self::of(&text);
         // Whoever set a task up is whom it is for.

@@ -3,6 +3,7 @@
 
 use super::question::Question;
 use super::schedule::{self, Change};
+use super::tricks::AGENT;
 use super::{go_on, prepared, settings, web};
 
 /// What a message asks the stand-in to do.
@@ -26,6 +27,7 @@ pub(super) enum Topic {
     Photo,
     File,
     Dice,
+    Agent,
     Code,
     Long,
     Slow,
@@ -36,7 +38,7 @@ pub(super) enum Topic {
 }
 
 /// Words and phrases that name a topic.
-const PHRASES: [(Topic, &[&str]); 21] = [
+const PHRASES: [(Topic, &[&str]); 22] = [
     (
         Topic::ListTasks,
         &[
@@ -82,6 +84,7 @@ const PHRASES: [(Topic, &[&str]); 21] = [
     (Topic::File, &["file", "document", "arquivo", "archivo", "documento"]),
     (Topic::Approve, &["approve", "approval", "approvals", "aprovar", "aprovação", "aprobar", "aprobación"]),
     (Topic::Dice, &["dice", "die", "roll", "dado"]),
+    (Topic::Agent, &AGENT),
     (Topic::Code, &["code", "program", "código", "programa"]),
     (Topic::Long, &["long", "longo", "longa", "largo", "larga"]),
     (Topic::Slow, &["slow", "slowly", "devagar", "despacio"]),
@@ -153,6 +156,8 @@ mod tests {
             ("a photo, please", Topic::Photo),
             ("write me a file", Topic::File),
             ("roll a die", Topic::Dice),
+            ("agent tides", Topic::Agent),
+            ("ask the researcher about tides", Topic::Agent),
             ("show me an approval", Topic::Approve),
             ("something long", Topic::Long),
             ("go slow", Topic::Slow),

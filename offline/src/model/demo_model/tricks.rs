@@ -42,6 +42,17 @@ const ROLLED: Words = Words {
     es: "Salió {}. Ningún prompt mío trae ese método: lo busqué, y puedo usarlo hasta `/new`.",
 };
 
+const TIDES: Words = Words { en: "tides", pt: "marés", es: "mareas" };
+const FOUND_OUT: Words = Words {
+    en: "The agent researcher found this out for me; `/usage` shows what it took:\n\n{}",
+    pt: "O agente researcher descobriu isto para mim; `/usage` mostra o que ele gastou:\n\n{}",
+    es: "El agente researcher averiguó esto para mí; `/usage` muestra lo que gastó:\n\n{}",
+};
+
+/// Words that have another agent asked; what follows is what about.
+pub(super) const AGENT: [&str; 7] =
+    ["agent", "researcher", "specialist", "agente", "pesquisador", "investigador", "especialista"];
+
 /// Leaves a reaction on the message.
 pub(super) fn react(question: &Question, results: &Results<'_>) -> Step {
     if last(results, "setMessageReaction").is_some() {
@@ -75,16 +86,13 @@ pub(super) fn file(question: &Question, results: &Results<'_>) -> Step {
     Step::call("sendDocument", arguments)
 }
 
-/// Finds the method that rolls a dice, and rolls it.
+/// Rolls a dice, by a method that has to be found first.
 pub(super) fn dice(question: &Question, results: &Results<'_>) -> Step {
     if let Some(result) = last(results, "sendDice") {
         let value = result.pointer("/result/dice/value").and_then(Value::as_i64).unwrap_or_default();
         return Step::Say(ROLLED.with(question.language, &value.to_string()));
     }
-    match last(results, "find_tools") {
-        Some(_) => Step::call("sendDice", json!({"emoji": "🎲"})),
-        None => Step::call("find_tools", json!({"query": "roll a dice"})),
-    }
+    Step::call("sendDice", json!({"emoji": "🎲"}))
 }
 
 /// Sets a method off that takes an approval: it puts the message at the top of the chat.
@@ -92,10 +100,17 @@ pub(super) fn approve(question: &Question, results: &Results<'_>) -> Step {
     if last(results, "pinChatMessage").is_some() {
         return Step::say(APPROVED, question);
     }
-    match last(results, "find_tools") {
-        Some(_) => Step::call("pinChatMessage", question.message()),
-        None => Step::call("find_tools", json!({"query": "pinChatMessage"})),
+    Step::call("pinChatMessage", question.message())
+}
+
+/// Has the researcher find something out, and gives what it found.
+pub(super) fn ask_agent(question: &Question, results: &Results<'_>) -> Step {
+    if let Some(result) = last(results, "ask_agent") {
+        return Step::Say(FOUND_OUT.with(question.language, result["text"].as_str().unwrap_or("?")));
     }
+    let topic = question.after(&AGENT).filter(|topic| !topic.is_empty());
+    let topic = topic.unwrap_or_else(|| TIDES.of(question.language).to_owned());
+    Step::call("ask_agent", json!({"agent_name": "researcher", "input_text": format!("search {topic}")}))
 }
 
 /// Asks the person something, and waits for the answer.
@@ -123,14 +138,23 @@ mod tests {
     }
 
     #[test]
-    fn a_dice_is_looked_for_first() {
+    fn another_agent_is_asked_about_what_follows_its_name() {
+        let asked = |text: &str| match ask_agent(&Question::of(text), &[]) {
+            Step::Call("ask_agent", calls) => calls[0]["input_text"].as_str().unwrap().to_owned(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(asked("agent the tides of Riga"), "search the tides of Riga");
+        assert_eq!(asked("show me an agent"), "search tides");
+        let found = ("ask_agent", json!({"success": true, "text": "High water at noon."}));
+        let told = ask_agent(&Question::of("agent tides"), &[found]);
+        assert!(matches!(told, Step::Say(words) if words.ends_with("\n\nHigh water at noon.")));
+    }
+
+    #[test]
+    fn a_dice_is_rolled_and_told() {
         let question = Question::of("dice");
-        let found = ("find_tools", json!({"success": true}));
-        assert!(matches!(dice(&question, &[]), Step::Call("find_tools", _)));
-        assert!(matches!(dice(&question, std::slice::from_ref(&found)), Step::Call("sendDice", _)));
+        assert!(matches!(dice(&question, &[]), Step::Call("sendDice", _)));
         let rolled = ("sendDice", json!({"success": true, "result": {"dice": {"value": 4}}}));
-        assert!(
-            matches!(dice(&question, &[found, rolled]), Step::Say(words) if words.starts_with("It shows 4."))
-        );
+        assert!(matches!(dice(&question, &[rolled]), Step::Say(words) if words.starts_with("It shows 4.")));
     }
 }
