@@ -328,11 +328,23 @@ async fn what_a_task_wants_of_any_method_reaches_nothing() {
     }
     let _bot = world.start_open().await;
     let before = world.telegram.view(unasked);
+    // They end one after the other at the pace of a chat: each has its own time to wait.
+    for count in 1..=texts.len() {
+        let done = |view: &View<'_>| {
+            let all = view.bot_messages(ANN);
+            let done = all.iter().filter(|message| text(message).starts_with("Done with")).count();
+            (done >= count).then_some(())
+        };
+        world
+            .telegram
+            .wait_until(TIMEOUT, done)
+            .await
+            .unwrap_or_else(|| panic!("{count} tasks have not ended"));
+    }
     let mut found = 0;
-    for text in &texts {
-        world.card_with(ANN, &format!("Done with {text}")).await;
+    for words in &texts {
         let all = world.asked();
-        let of_text = all.iter().filter(|request| request.user_text().contains(text.as_str()));
+        let of_text = all.iter().filter(|request| request.user_text().contains(words.as_str()));
         let told = of_text.map(ModelRequest::tool_results).max_by_key(Vec::len).unwrap_or_default();
         found += told.iter().filter(|(_, told)| told.contains("not allowed:")).count();
     }

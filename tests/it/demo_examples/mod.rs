@@ -238,5 +238,9 @@ fn next(card: &Value, seen: &BTreeSet<(String, String)>) -> Option<(String, Stri
     let all = buttons(card);
     let labels = all.iter().flat_map(|(label, _)| label.chars());
     let view: String = labels.filter(|c| !c.is_ascii_digit()).collect();
-    all.into_iter().map(|(_, data)| (view.clone(), data)).find(|one| !seen.contains(one))
+    // Another agent has other tools, and may answer in data: it would not carry out what is said later.
+    let chooses =
+        |data: &str| ["agents:set:", "agents:use:", ":agent:"].iter().any(|verb| data.contains(verb));
+    let all = all.into_iter().filter(|(_, data)| !chooses(data));
+    all.map(|(_, data)| (view.clone(), data)).find(|one| !seen.contains(one))
 }

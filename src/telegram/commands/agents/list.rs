@@ -122,7 +122,7 @@ impl ChatAgents {
         };
         let mut lines = now_lines(texts, &agents, &config, own);
         lines.push(String::new());
-        lines.extend(shown.iter().map(|agent| line(agent)));
+        lines.extend(shown.iter().map(|agent| line(texts, &agents, agent)));
         lines.push(String::new());
         lines.push(if scope == Scope::Chat { &texts.agents_usage } else { &texts.agents_here_usage }.clone());
         Ok(Card::titled(&texts.agents_title, lines.join("\n"))
@@ -133,9 +133,11 @@ impl ChatAgents {
     }
 }
 
-/// An agent and what it is for, as lists have it.
-pub(in super::super) fn line(agent: &Agent) -> String {
-    format!("• {}: {}", agent.name, agent.summary())
+/// An agent and what it is for, as lists have it: one that is built in by the words of the language, one of a file by its own.
+pub(in super::super) fn line(texts: &Texts, agents: &AgentSet, agent: &Agent) -> String {
+    let ours = agents.is_built_in(&agent.name).then(|| texts.get(&format!("agent_{}", agent.name))).flatten();
+    let about = ours.map_or_else(|| agent.summary(), ToOwned::to_owned);
+    format!("• {}: {about}", agent.name)
 }
 
 /// Which agent answers in the chat and, if it has one of its own, in the conversation.

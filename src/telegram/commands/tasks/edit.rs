@@ -101,7 +101,7 @@ impl View<'_> {
             let label = format!("{mark}{}", agent.name);
             vec![self.button(&label, TaskVerb::Agent(AgentKey::of(&agent.name)), task)]
         });
-        let lines: Vec<String> = shown.iter().map(|agent| line(agent)).collect();
+        let lines: Vec<String> = shown.iter().map(|agent| line(self.texts, self.agents, agent)).collect();
         let title = fill(&self.texts.task_edit_agents, &[("task", &task.title())]);
         Card::titled(&title, lines.join("\n"))
             .rows(rows)
