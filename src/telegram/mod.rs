@@ -6,6 +6,7 @@ pub mod amend;
 pub mod api;
 pub mod batch;
 mod button;
+mod chart;
 pub mod callback;
 pub mod commands;
 pub mod consents;

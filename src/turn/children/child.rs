@@ -250,6 +250,7 @@ impl Family {
         let by = SideEffects {
             sources: answer.sources.clone(),
             tasks: answer.tasks.clone(),
+            remindable: answer.remindable.clone(),
             said: answer.said.clone(),
             spoke: answer.spoke,
             ..SideEffects::default()

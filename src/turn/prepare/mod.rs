@@ -46,6 +46,7 @@ use crate::prompts::texts::Locales;
 use crate::provider::models::Models;
 use crate::provider::{Earlier, Item};
 use crate::store::{ChildStore, ConversationStore, ProfileStore, SessionStore, SettingsStore, StoreError};
+use crate::tools::records::RecordTools;
 use crate::tools::{Alone, Registry, SendAllowance, ToolContext};
 
 /// Prepares turns: chooses the agent and the model, loads what they are told, sets up the run. Called by the pipeline.
@@ -65,6 +66,8 @@ pub struct Preparer {
     pub profiles: Arc<dyn ProfileStore>,
     /// The agents and their tools.
     pub agents: Agents,
+    /// The records of chats, and the tools for them.
+    pub records: RecordTools,
     /// The personas of chats.
     pub personas: PersonaLoader,
     /// The models and what they can do.
@@ -188,6 +191,8 @@ impl Preparer {
         let zone = self.loader.default_zone;
         let person = person::asker(&*self.profiles, question, &config, zone, &self.reporter).await;
         let persona = self.personas.of(question, first.place.chat, &config, &self.reporter).await;
+        let book = self.records.books.with(first.place.chat, &config).await;
+        let book = self.reporter.or_without(book, "records");
         let told = agent.and_then(|agent| staff.instructions(agent));
         let chosen = Chosen {
             config: &config,
@@ -195,11 +200,16 @@ impl Preparer {
             instructions: told.as_deref(),
             person: person.as_ref(),
             persona: &persona,
+            book: &book,
         };
         let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
         let (instructions, has_keys) = (loaded.window.instructions.clone(), loaded.window.has_keys);
         let pins = loaded.window.pins.clone();
         let tools = offered(part.tools, has_keys, !loaded.window.labels.is_empty());
+        let tools = match book.packs() {
+            [] => tools,
+            _ => Arc::new(tools.keeping_records(self.records.of(&book))),
+        };
         let of_chat = [config.settings, persona.settings];
         let ground = Some(ground(&loaded, agent, Generation::nearest(of_chat)));
         let form = agent.map(form).transpose().map_err(failed)?.flatten();
