@@ -173,7 +173,8 @@ fn plain(text: &str) -> String {
 
 /// Whether a word of the text begins with one of these terms, which an author of packs wrote with capitals and accents as they come.
 fn has_of_pack(text: &str, terms: &[String]) -> bool {
-    !terms.is_empty() && has(text, &terms.iter().map(|term| plain(term).trim().to_owned()).collect::<Vec<_>>())
+    !terms.is_empty()
+        && has(text, &terms.iter().map(|term| plain(term).trim().to_owned()).collect::<Vec<_>>())
 }
 
 /// Whether a word of the text begins with one of these; scripts without spaces have them anywhere.
@@ -232,8 +233,11 @@ mod tests {
     #[test]
     fn packs_add_rules_of_their_own() {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        let rules =
-            Rules { terms: words(&["Pressão"]), critical: words(&["pacemaker"]), unless: words(&["film about"]) };
+        let rules = Rules {
+            terms: words(&["Pressão"]),
+            critical: words(&["pacemaker"]),
+            unless: words(&["film about"]),
+        };
         let cases = [
             (By::Person, "A pressao subiu muito ontem", 8.0),
             (By::Model, "The lake was calm all the day", 5.0),

@@ -247,7 +247,9 @@ mod tests {
 
     #[test]
     fn what_is_vital_is_pinned_in_the_words_of_whoever_says_it() {
-        let found = vital(ChatId(5), &said("I am allergic to nuts. What can I cook?"), &[], &Rules::default()).unwrap();
+        let found =
+            vital(ChatId(5), &said("I am allergic to nuts. What can I cook?"), &[], &Rules::default())
+                .unwrap();
         assert_eq!((found.content.as_str(), found.pin_type), ("I am allergic to nuts.", PinType::Auto));
         assert_eq!((found.importance, found.name.as_deref()), (VITAL, Some("Ann")));
         let of = |text: &str| vital(ChatId(5), &said(text), &[], &Rules::default()).unwrap().content;

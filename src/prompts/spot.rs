@@ -92,4 +92,3 @@ fn indent(line: &str) -> usize {
 fn first_key(line: &str) -> &str {
     line.split(':').next().unwrap_or_default().trim_start_matches([' ', '-'])
 }
-

@@ -128,11 +128,8 @@ impl Book {
     /// The records that fields may refer to. Readings have no names of their own.
     #[must_use]
     pub fn names(&self, pack: &str) -> Vec<Named> {
-        let named = |record: &Record| Named {
-            id: record.id,
-            kind: record.kind.clone(),
-            name: self.name(record),
-        };
+        let named =
+            |record: &Record| Named { id: record.id, kind: record.kind.clone(), name: self.name(record) };
         self.records.iter().filter(|record| record.pack == pack && record.at.is_none()).map(named).collect()
     }
 

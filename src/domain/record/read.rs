@@ -146,8 +146,7 @@ fn read_number(value: &Value, range: &Range) -> Option<f64> {
 fn number(value: &Value, range: &Range) -> Result<f64, String> {
     let wanted = || format!("takes a number{}; this has {value}", of_range(range));
     let number = read_number(value, range).ok_or_else(wanted)?;
-    let is_within =
-        range.min.is_none_or(|min| number >= min) && range.max.is_none_or(|max| number <= max);
+    let is_within = range.min.is_none_or(|min| number >= min) && range.max.is_none_or(|max| number <= max);
     if is_within { Ok(number) } else { Err(wanted()) }
 }
 

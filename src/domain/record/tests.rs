@@ -182,13 +182,17 @@ fn value() -> impl Strategy<Value = (FieldType, FieldValue)> {
         (-1_000_000_i64..1_000_000)
             .prop_map(|number| FieldValue::Number(number as f64 / 8.0))
             .prop_map(of(FieldType::Number(range()))),
-        any::<i32>().prop_map(|number| FieldValue::Integer(number.into())).prop_map(of(FieldType::Integer(range()))),
+        any::<i32>()
+            .prop_map(|number| FieldValue::Integer(number.into()))
+            .prop_map(of(FieldType::Integer(range()))),
         any::<bool>().prop_map(FieldValue::Boolean).prop_map(of(FieldType::Boolean)),
         (0_i64..40_000)
             .prop_map(|day| FieldValue::Date(NaiveDate::default() + TimeDelta::days(day)))
             .prop_map(of(FieldType::Date)),
         (0_u32..24 * 60)
-            .prop_map(|minute| FieldValue::Time(NaiveTime::from_hms_opt(minute / 60, minute % 60, 0).unwrap()))
+            .prop_map(|minute| FieldValue::Time(
+                NaiveTime::from_hms_opt(minute / 60, minute % 60, 0).unwrap()
+            ))
             .prop_map(of(FieldType::Time)),
         prop::collection::vec("[a-z]{1,9}", 1..6)
             .prop_map(|mut items| {
@@ -225,11 +229,15 @@ fn the_same_keys_change_the_record_that_is_there() {
     let mary = saved(&mut kept, &draft("patient", &[("name", text("Mary Smith"))]));
     let named = [("patient", FieldValue::Ref(mary.id)), ("name", text("Metformin"))];
     let first = saved(&mut kept, &draft("medication", &named));
-    let again = draft("medication", &[named[0].clone(), ("name", text("METFORMIN")), ("dose", text("500 mg"))]);
+    let again =
+        draft("medication", &[named[0].clone(), ("name", text("METFORMIN")), ("dose", text("500 mg"))]);
     let second = saved(&mut kept, &again);
     assert_eq!((second.id, kept.len()), (first.id, 2), "the case of a name does not matter");
     assert_eq!(second.value("dose"), Some(&text("500 mg")));
-    assert_eq!(second.fields["patient"].origin, first.fields["patient"].origin, "what stood there keeps its origin");
+    assert_eq!(
+        second.fields["patient"].origin, first.fields["patient"].origin,
+        "what stood there keeps its origin"
+    );
     assert_eq!(second.fields["dose"].origin, again.origin);
     let same = draft("medication", &[named[0].clone(), ("name", text("METFORMIN"))]);
     assert!(matches!(saving(&kept, &same), Saved::Same(_)));
@@ -240,7 +248,8 @@ fn the_same_keys_change_the_record_that_is_there() {
     assert!(matches!(saving(&kept, &renamed), Saved::Taken(_)));
     let unknown = Draft { record: Some(mary.id), ..draft("medication", &[("dose", text("1"))]) };
     assert_eq!(saving(&kept, &unknown), Saved::Unknown, "it is of another kind");
-    let many: Vec<Record> = (0..MAX_RECORDS).map(|_| Record { id: RecordId::new(), ..mary.clone() }).collect();
+    let many: Vec<Record> =
+        (0..MAX_RECORDS).map(|_| Record { id: RecordId::new(), ..mary.clone() }).collect();
     assert_eq!(saving(&many, &draft("patient", &[("name", text("Ben"))])), Saved::Full);
 }
 
@@ -258,8 +267,15 @@ fn readings_are_a_history_with_a_trend() {
     assert_eq!(entries.len(), 2, "readings with the same keys are one entry");
     let history = &entries[1].history;
     let trend = trend(&points(history.iter().copied(), "weight"), 30).unwrap();
-    assert_eq!((trend.last.value, trend.change, trend.min, trend.max, trend.count), (73.0, Some(-1.0), 72.0, 74.0, 3));
-    assert_eq!(book.name(entries[1].record), "Mary", "without words of its own it has the name of whom it is of");
+    assert_eq!(
+        (trend.last.value, trend.change, trend.min, trend.max, trend.count),
+        (73.0, Some(-1.0), 72.0, 74.0, 3)
+    );
+    assert_eq!(
+        book.name(entries[1].record),
+        "Mary",
+        "without words of its own it has the name of whom it is of"
+    );
     assert_eq!(book.referring(mary.id).len(), 4);
 }
 
@@ -284,10 +300,16 @@ fn reminders_come_at_the_times_of_a_record() {
     let english = "Mary: Metformin x.".to_owned();
     assert_eq!(
         told(1, None),
-        [(english.clone(), "0 8,20 * * *".to_owned(), true), (english.clone(), "30 13 * * *".to_owned(), true)]
+        [
+            (english.clone(), "0 8,20 * * *".to_owned(), true),
+            (english.clone(), "30 13 * * *".to_owned(), true)
+        ]
     );
     // A day before at nine has passed; two hours before has not.
-    assert_eq!(told(2, Some("pt-BR")), [("Lembre Mary de Metformin x".to_owned(), "2026-11-26T07:00".to_owned(), false)]);
+    assert_eq!(
+        told(2, Some("pt-BR")),
+        [("Lembre Mary de Metformin x".to_owned(), "2026-11-26T07:00".to_owned(), false)]
+    );
     assert!(book.due(&entries[2]).unwrap() > now());
 }
 

@@ -60,7 +60,8 @@ impl Times {
                 for time in times {
                     by_minute.entry(time.minute()).or_default().push(time.hour().to_string());
                 }
-                let cron = |(minute, hours): (u32, Vec<String>)| format!("{minute} {} * * *", hours.join(","));
+                let cron =
+                    |(minute, hours): (u32, Vec<String>)| format!("{minute} {} * * *", hours.join(","));
                 by_minute.into_iter().map(cron).collect()
             }
         }

@@ -24,10 +24,7 @@ impl Reading {
             if chars == 0 {
                 self.fault(words.defined, format!("{key} is empty"));
             } else if chars > most {
-                self.fault(
-                    words.defined,
-                    format!("{key} has {chars} characters, and takes at most {most}"),
-                );
+                self.fault(words.defined, format!("{key} has {chars} characters, and takes at most {most}"));
             }
         }
         words.value.0

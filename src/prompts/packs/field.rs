@@ -43,14 +43,7 @@ pub(super) fn read(
     }
     let is_drawn = about.is_series && form.range().is_some();
     let chart = spec.chart.map(|chart| chart.value).or_else(|| Some(name.clone()));
-    Some(Field {
-        label,
-        form,
-        required: spec.required || key,
-        key,
-        chart: chart.filter(|_| is_drawn),
-        name,
-    })
+    Some(Field { label, form, required: spec.required || key, key, chart: chart.filter(|_| is_drawn), name })
 }
 
 /// Keys that mean nothing for a field of this type.

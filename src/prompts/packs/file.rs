@@ -9,9 +9,8 @@ use serde_saphyr::Spanned;
 use super::ordered::{Ordered, Texts};
 
 /// The types of fields.
-pub(super) const TYPES: [&str; 11] = [
-    "text", "number", "integer", "boolean", "date", "time", "datetime", "choice", "list", "ref", "schedule",
-];
+pub(super) const TYPES: [&str; 11] =
+    ["text", "number", "integer", "boolean", "date", "time", "datetime", "choice", "list", "ref", "schedule"];
 
 /// A context pack of Figaro: kinds of records that a chat can keep. Its name is that of the file.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -9,7 +9,9 @@ pub(super) fn fault(text: &str, misfit: Misfit) -> Fault {
     let fault = Fault::from(misfit);
     let spot = Spot::of(text, fault.at);
     let plainer = spot.as_ref().and_then(|spot| {
-        spot.form(&fault.words, "render").or_else(|| belongs(&fault.words)).or_else(|| value(spot, &fault.words))
+        spot.form(&fault.words, "render")
+            .or_else(|| belongs(&fault.words))
+            .or_else(|| value(spot, &fault.words))
     });
     match plainer {
         Some(words) => Fault { words, ..fault },
@@ -20,8 +22,7 @@ pub(super) fn fault(text: &str, misfit: Misfit) -> Fault {
 /// Keys of a kind and of a field that are easily written a level too high or too deep.
 const OF_KIND: [&str; 8] =
     ["fields", "series", "trend_days", "upcoming", "triggers", "render", "remind", "about"];
-const OF_FIELD: [&str; 9] =
-    ["type", "required", "key", "unit", "min", "max", "options", "to", "chart"];
+const OF_FIELD: [&str; 9] = ["type", "required", "key", "unit", "min", "max", "options", "to", "chart"];
 
 /// Where a key belongs that is not known where it stands.
 fn belongs(theirs: &str) -> Option<String> {

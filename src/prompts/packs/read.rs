@@ -85,7 +85,10 @@ impl Reading {
         for term in terms {
             let word = term.value.trim();
             if word.chars().filter(|c| c.is_alphanumeric()).nth(1).is_none() {
-                self.fault(term.defined, format!("importance: {key}: `{word}` is too short: two letters at least"));
+                self.fault(
+                    term.defined,
+                    format!("importance: {key}: `{word}` is too short: two letters at least"),
+                );
             } else if !seen.insert(word.to_lowercase()) {
                 self.fault(term.defined, format!("importance: {key}: {word} stands twice"));
             }
@@ -225,7 +228,10 @@ impl Reading {
                 self.fault(field.defined, words);
             }
             if let Some(first) = before.first().filter(|_| !is_day) {
-                self.fault(first.defined, "remind: before is for a date or datetime; a schedule has its times");
+                self.fault(
+                    first.defined,
+                    "remind: before is for a date or datetime; a schedule has its times",
+                );
             }
         }
         let at = text.defined;
@@ -251,7 +257,8 @@ impl Reading {
             "d" => Some(24 * 60),
             _ => None,
         };
-        let span_minutes = number.parse::<u32>().ok().zip(minutes).and_then(|(count, unit)| count.checked_mul(unit));
+        let span_minutes =
+            number.parse::<u32>().ok().zip(minutes).and_then(|(count, unit)| count.checked_mul(unit));
         let fits = span_minutes.filter(|minutes| (1..=MAX_BEFORE).contains(minutes));
         if fits.is_none() {
             let words = format!("remind: before: `{text}` is no time up to 60 days such as 30m, 2h or 1d");
@@ -278,7 +285,8 @@ impl Reading {
         for kind in kinds {
             let (mut seen, mut open) = (BTreeSet::new(), vec![kind.name.as_str()]);
             while let Some(name) = open.pop() {
-                let fields = kinds.iter().find(|other| other.name == name).map_or(&[][..], |kind| &kind.fields);
+                let fields =
+                    kinds.iter().find(|other| other.name == name).map_or(&[][..], |kind| &kind.fields);
                 let needed = fields.iter().filter(|field| field.required);
                 for to in needed.filter_map(|field| match &field.form {
                     FieldType::Ref(to) => Some(to.as_str()),

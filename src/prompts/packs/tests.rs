@@ -77,7 +77,10 @@ fn a_folder_adds_packs_and_replaces_those_built_in() {
     let mine = GOOD.replace("name: shop", "name: class");
     let folder = folder(&[("shop.yaml", GOOD), ("class.yaml", &mine), ("README.md", "no pack")]);
     let packs = load(folder.path()).unwrap();
-    assert_eq!(packs.all().map(|pack| pack.name.as_str()).collect::<Vec<_>>(), ["class", "eldercare", "shop"]);
+    assert_eq!(
+        packs.all().map(|pack| pack.name.as_str()).collect::<Vec<_>>(),
+        ["class", "eldercare", "shop"]
+    );
     assert_eq!(["shop", "class", "eldercare"].map(|name| packs.is_built_in(name)), [false, false, true]);
     let shop = packs.get("shop").unwrap();
     assert_eq!((shop.title.of(Some("pt-BR")), shop.title.of(Some("ru"))), ("Loja", "Shop"));
@@ -138,10 +141,22 @@ const MISTAKES: [Case; 62] = [
     Case("options: [small, large]", "options: [small, Small]"),
     Case("type: choice, options: [small, large]", "type: choice"),
     Case("type: choice, options: [small, large]", "type: text, options: [small, large]"),
-    Case("      product: {type: ref, to: product, key: true}\n      due", "      product: {type: ref, to: prodct, key: true}\n      due"),
-    Case("      product: {type: ref, to: product, key: true}\n      due", "      product: {type: ref, to: car, key: true}\n      due"),
-    Case("      product: {type: ref, to: product, key: true}\n      due", "      product: {type: ref, key: true}\n      due"),
-    Case("      product: {type: ref, to: product, key: true}\n      due", "      product: {type: ref, to: order, key: true}\n      due"),
+    Case(
+        "      product: {type: ref, to: product, key: true}\n      due",
+        "      product: {type: ref, to: prodct, key: true}\n      due",
+    ),
+    Case(
+        "      product: {type: ref, to: product, key: true}\n      due",
+        "      product: {type: ref, to: car, key: true}\n      due",
+    ),
+    Case(
+        "      product: {type: ref, to: product, key: true}\n      due",
+        "      product: {type: ref, key: true}\n      due",
+    ),
+    Case(
+        "      product: {type: ref, to: product, key: true}\n      due",
+        "      product: {type: ref, to: order, key: true}\n      due",
+    ),
     Case("    upcoming: due", "    upcoming: duo"),
     Case("    upcoming: due", "    upcoming: note"),
     Case("      en: [order, delivery]", "      english: [order, delivery]"),
@@ -152,7 +167,10 @@ const MISTAKES: [Case; 62] = [
     Case("{{ product }} on {{ due }}", "{{ product } on {{ due }}"),
     Case("{{ product }} on {{ due }}", "{{ product|shout }} on {{ due }}"),
     Case("{% endif %}", ""),
-    Case("    render: |\n      {{ product }} on {{ due }}\n      {% if note %}({{ note }}){% endif %}\n", "    render: \"\"\n"),
+    Case(
+        "    render: |\n      {{ product }} on {{ due }}\n      {% if note %}({{ note }}){% endif %}\n",
+        "    render: \"\"\n",
+    ),
     Case("    remind:\n      field: due", "    remind:\n      field: note"),
     Case("    remind:\n      field: due", "    remind:\n      field: de"),
     Case("before: [1d, 2h]", "before: [1w]"),

@@ -57,7 +57,9 @@ impl RecordStore for KvStore {
         self.change_durably("note reminders of a record", move |tables, changes| {
             let key = key::record(chat, record);
             let Some(mut record) = tables.records.get(&key)? else { return Ok(()) };
-            record.reminders.extend(tasks.iter().filter(|task| !record.reminders.contains(task)).copied().collect::<Vec<_>>());
+            record.reminders.extend(
+                tasks.iter().filter(|task| !record.reminders.contains(task)).copied().collect::<Vec<_>>(),
+            );
             changes.put(&tables.records, key, &record)
         })
         .await

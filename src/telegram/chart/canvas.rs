@@ -34,9 +34,9 @@ pub(super) fn write(
     at: (i32, i32),
     colour: RGBColor,
 ) -> Result<(), DrawingAreaErrorKind<Failure>> {
-    let letters = text.chars().filter_map(|c| {
-        get_raster(c, WEIGHT, SIZE).or_else(|| get_raster(UNKNOWN, WEIGHT, SIZE))
-    });
+    let letters = text
+        .chars()
+        .filter_map(|c| get_raster(c, WEIGHT, SIZE).or_else(|| get_raster(UNKNOWN, WEIGHT, SIZE)));
     let mut left = at.0;
     for letter in letters {
         for (y, row) in (at.1..).zip(letter.rows()) {

@@ -132,7 +132,8 @@ impl Frame {
         let least = points().map(|point| point.value).fold(f64::INFINITY, f64::min);
         let most = points().map(|point| point.value).fold(f64::NEG_INFINITY, f64::max);
         // A flat line stands in the middle.
-        let (least, most) = if most - least < f64::EPSILON { (least - 1.0, most + 1.0) } else { (least, most) };
+        let (least, most) =
+            if most - least < f64::EPSILON { (least - 1.0, most + 1.0) } else { (least, most) };
         let step = round_step((most - least) / STEPS);
         let low = ((least - (most - least) * 0.05) / step).floor() * step;
         let high = ((most + (most - least) * 0.05) / step).ceil() * step;
@@ -192,7 +193,9 @@ impl Frame {
         if span < TimeDelta::days(2) {
             let part = span / DAYS as i32;
             let times = (0..=DAYS as i32).map(|at| self.from + part * at);
-            return times.map(|at| (at, at.with_timezone(&self.zone).format("%d.%m. %H:%M").to_string())).collect();
+            return times
+                .map(|at| (at, at.with_timezone(&self.zone).format("%d.%m. %H:%M").to_string()))
+                .collect();
         }
         let (first, last) = (self.from.with_timezone(&self.zone), self.until.with_timezone(&self.zone));
         let has_years = first.year() != last.year();

@@ -83,7 +83,8 @@ impl RecordTools {
 
     async fn remove(&self, context: &ToolContext, Remove { record_id }: Remove) -> Result<Value, ToolError> {
         let (book, id) = self.found(context, &record_id).await?;
-        let referring: Vec<Value> = book.referring(id).into_iter().map(|record| shown(&book, record)).collect();
+        let referring: Vec<Value> =
+            book.referring(id).into_iter().map(|record| shown(&book, record)).collect();
         if !referring.is_empty() {
             return Err(ToolError::ForModel(format!(
                 "other records belong to this one: ask whether these are to be removed too, and remove them first: {}",
@@ -91,7 +92,9 @@ impl RecordTools {
             )));
         }
         let tasks = match book.entry(id) {
-            Some(entry) => reminding::tasks_of(&*self.tasks, &book, &entry, context.language.as_deref()).await?,
+            Some(entry) => {
+                reminding::tasks_of(&*self.tasks, &book, &entry, context.language.as_deref()).await?
+            }
             None => Vec::new(),
         };
         let removed = self.books.store.remove_records(context.place.chat, &[id]).await?;
@@ -102,7 +105,8 @@ impl RecordTools {
         if !tasks.is_empty() {
             let listed = tasks.iter().map(|task| json!({"task_id": task.id, "title": task.title()}));
             answer["reminders"] = listed.collect();
-            answer["next"] = json!("ask whether these reminders are to be cancelled too; cancel_task does it");
+            answer["next"] =
+                json!("ask whether these reminders are to be cancelled too; cancel_task does it");
         }
         Ok(answer)
     }
@@ -133,7 +137,8 @@ fn kind_named<'a>(
 ) -> Result<(&'a crate::domain::record::Pack, &'a Kind), ToolError> {
     book.kind(label).ok_or_else(|| {
         let known: Vec<String> = book.kinds().map(|(pack, kind)| book.label(pack, kind)).collect();
-        let fault = with_nearest(format!("there is no kind `{label}`"), label, known.iter().map(String::as_str));
+        let fault =
+            with_nearest(format!("there is no kind `{label}`"), label, known.iter().map(String::as_str));
         ToolError::ForModel(format!("{fault} (kinds: {})", known.join(", ")))
     })
 }

@@ -91,7 +91,12 @@ impl Reminding {
     ///
     /// # Errors
     /// Of the store.
-    pub async fn of(&self, book: &Book, entry: &Entry<'_>, language: Option<&str>) -> Result<Vec<Task>, StoreError> {
+    pub async fn of(
+        &self,
+        book: &Book,
+        entry: &Entry<'_>,
+        language: Option<&str>,
+    ) -> Result<Vec<Task>, StoreError> {
         tasks_of(&*self.tasks.store, book, entry, language).await
     }
 }

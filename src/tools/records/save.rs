@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 use super::arguments::Save;
 use super::{RecordTools, kind_named, shown};
 use crate::domain::record::{
-    Book, Draft, Kind, MAX_RECORDS, Origin, Reading, Record, Saved, Values, read_fields, read_moment, reminders,
+    Book, Draft, Kind, MAX_RECORDS, Origin, Reading, Record, Saved, Values, read_fields, read_moment,
+    reminders,
 };
 use crate::domain::tool::SideEffects;
 use crate::ids::RecordId;

@@ -13,8 +13,8 @@ use crate::domain::conversation::{Conversation, EntryKey, Session};
 use crate::domain::memory::Memory;
 use crate::domain::pin::{Pin, PinType, SystemPin};
 use crate::domain::pinning::{self, Adding, Followed};
-use crate::domain::record::Rules;
 use crate::domain::profile::{Consent, UserProfile};
+use crate::domain::record::Rules;
 use crate::ids::{ChatId, MemoryId, MessageId, PinId, SessionId, UserId};
 use crate::store::PinAdded;
 

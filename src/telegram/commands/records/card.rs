@@ -46,9 +46,11 @@ impl Shown<'_> {
         let shown: Vec<_> = all.iter().skip(page * ROWS).take(ROWS).collect();
         let is_chosen = |name: &str| chosen.iter().any(|one| one == name);
         let mut lines = vec![self.texts.packs_about.clone(), String::new()];
-        lines.extend(shown.iter().map(|pack| {
-            format!("• {}: {}", pack.title.of(self.tag), pack.description.of(self.tag))
-        }));
+        lines.extend(
+            shown
+                .iter()
+                .map(|pack| format!("• {}: {}", pack.title.of(self.tag), pack.description.of(self.tag))),
+        );
         let gone: Vec<&str> =
             chosen.iter().map(String::as_str).filter(|name| packs.get(name).is_none()).collect();
         if !gone.is_empty() {
@@ -60,7 +62,8 @@ impl Shown<'_> {
             let label = format!("{mark}{}", pack.title.of(self.tag));
             Some(vec![Key::new(label, Button::Toggle(Short::new(&pack.name)?, number(page)))])
         });
-        let back = (!self.book.packs().is_empty()).then(|| Key::new(&self.texts.button_records, Button::Kinds));
+        let back =
+            (!self.book.packs().is_empty()).then(|| Key::new(&self.texts.button_records, Button::Kinds));
         Card::titled(&self.texts.packs_title, lines.join("\n"))
             .rows(rows)
             .row(pager(page, all.len(), Button::Packs))
@@ -85,7 +88,8 @@ impl Shown<'_> {
 
     /// The records of a kind; `None` if there is none of this key.
     pub(super) fn kind(&self, key: KindKey, page: Page) -> Option<Card> {
-        let (pack, kind) = self.book.kinds().find(|(pack, kind)| KindKey::of(&pack.name, &kind.name) == key)?;
+        let (pack, kind) =
+            self.book.kinds().find(|(pack, kind)| KindKey::of(&pack.name, &kind.name) == key)?;
         let entries = self.book.entries_of(pack, kind);
         let page = page_of(page, entries.len());
         let rows = entries.iter().skip(page * ROWS).take(ROWS).map(|entry| {
@@ -179,7 +183,8 @@ impl Shown<'_> {
         let others = all.len() - entry.history.len();
         let name = self.book.name(entry.record);
         let values = [("name", name.as_str()), ("count", &entry.history.len().to_string())];
-        let words = if entry.history.len() > 1 { &self.texts.records_ask_history } else { &self.texts.records_ask };
+        let words =
+            if entry.history.len() > 1 { &self.texts.records_ask_history } else { &self.texts.records_ask };
         let mut lines = vec![fill(words, &values)];
         if others > 0 {
             lines.push(fill(&self.texts.records_ask_others, &[("count", &others.to_string())]));

@@ -67,7 +67,9 @@ impl Command for Records {
             Button::Packs(page) => Pressed::card(self.packs(asker, page).await?),
             Button::Toggle(pack, page) => self.toggle(asker, pack.as_str(), page).await?,
             Button::Kind(key, page) => self.kind(asker, key, page).await?,
-            Button::Open(id) => self.with(asker, id, |shown, entry| Pressed::card(shown.entry(entry))).await?,
+            Button::Open(id) => {
+                self.with(asker, id, |shown, entry| Pressed::card(shown.entry(entry))).await?
+            }
             Button::Ask(id) => self.with(asker, id, |shown, entry| Pressed::card(shown.asks(entry))).await?,
             Button::Remind(id) => self.remind(asker, id).await?,
             Button::Chart(id, at) => self.draw(asker, id, at).await?,
@@ -160,11 +162,8 @@ impl Records {
     async fn remind(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
         let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
         let Some(entry) = book.entry(id) else { return Ok(Pressed::toast(&texts.gone)) };
-        let by = RemindedBy {
-            place: &asker.place,
-            creator: &asker.speaker,
-            language: asker.language.as_deref(),
-        };
+        let by =
+            RemindedBy { place: &asker.place, creator: &asker.speaker, language: asker.language.as_deref() };
         let made = self.reminding.remind(&*self.store, &book, &entry, by, self.cards.now()).await;
         let words = match made {
             Ok(tasks) => fill(&texts.records_reminds, &[("count", &tasks.len().to_string())]),
@@ -196,7 +195,11 @@ impl Records {
             }
         };
         let is_sent = self.cards.send_picture(asker, png, caption).await;
-        Ok(if is_sent { Pressed::Shown { toast: None, card: None } } else { Pressed::toast(&texts.error_internal) })
+        Ok(if is_sent {
+            Pressed::Shown { toast: None, card: None }
+        } else {
+            Pressed::toast(&texts.error_internal)
+        })
     }
 
     /// Removes a record with its history and those that belong to it.
@@ -267,7 +270,8 @@ impl Records {
                 }
             }
         }
-        let cancelled = self.store.change_tasks(changes, Vec::new(), now).await?.into_iter().flatten().count();
+        let cancelled =
+            self.store.change_tasks(changes, Vec::new(), now).await?.into_iter().flatten().count();
         self.removed.keep(id, records, asker.place.chat, now);
         let words = fill(&texts.records_cancelled, &[("count", &cancelled.to_string())]);
         Ok(Pressed::Relabelled { toast: words, label: None })
