@@ -34,26 +34,26 @@ const COLOURS: [RGBColor; 4] =
 
 /// A line of a chart.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub(super) struct Line {
     /// What it is called.
-    pub label: String,
+    pub(super) label: String,
     /// What it is called where the letters of the label cannot be drawn.
-    pub name: String,
+    pub(super) name: String,
     /// The readings, the oldest first.
-    pub points: Vec<Point>,
+    pub(super) points: Vec<Point>,
 }
 
 /// A chart: lines of one unit, over time.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Chart {
+pub(super) struct Chart {
     /// What stands above it.
-    pub title: String,
+    pub(super) title: String,
     /// The unit of the numbers.
-    pub unit: String,
+    pub(super) unit: String,
     /// The lines.
-    pub lines: Vec<Line>,
+    pub(super) lines: Vec<Line>,
     /// The zone whose days stand below.
-    pub zone: Tz,
+    pub(super) zone: Tz,
 }
 
 /// What can go wrong, in words for the log.
@@ -63,7 +63,7 @@ type Failed = String;
 ///
 /// # Errors
 /// In words, if it cannot be drawn.
-pub fn png(chart: &Chart) -> Result<Option<Vec<u8>>, Failed> {
+pub(super) fn png(chart: &Chart) -> Result<Option<Vec<u8>>, Failed> {
     let has_line = |line: &&Line| {
         line.points.first().zip(line.points.last()).is_some_and(|(first, last)| first.at < last.at)
     };

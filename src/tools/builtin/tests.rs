@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::config::{EngineKind, StoreUrl};
 use crate::domain::tool::{Effect, MAX_FOUND, StatusKey, ToolKind};
 use crate::ids::{BotId, ChatId, UserId};
-use crate::memory::Chats;
+use crate::memory::{Chats, RecordBooks};
 use crate::policy::access::Admins;
 use crate::prompts::texts::Locales;
 use crate::prompts::{Names, Prompts};
@@ -75,6 +75,15 @@ async fn built_in() -> (ToolTable, TempDir) {
         pins: store.clone(),
         profiles: store.clone(),
         conversations: store.clone(),
+        records: RecordTools {
+            books: RecordBooks {
+                store: store.clone(),
+                settings: store.clone(),
+                prompts: Arc::new(Prompts::load(None).unwrap()),
+                default_zone: Tz::UTC,
+            },
+            tasks: store.clone(),
+        },
         memory: MemoryTools {
             chats: Chats::new(store.clone(), Clock::system()),
             settings: store,
