@@ -151,10 +151,8 @@ impl Book {
         let keys: Vec<String> = kind.keys().map(|key| key.name.clone()).collect();
         let mut entries: Vec<Entry<'a>> = Vec::new();
         for record in self.records.iter().filter(|record| record.is_of(&pack.name, &kind.name)) {
-            let is_same = |other: &Entry<'_>| {
-                let other = Record { at: record.at, ..other.record.clone() };
-                kind.series.is_some() && record.has_keys_of(&other, &keys)
-            };
+            let is_same =
+                |other: &Entry<'_>| kind.series.is_some() && record.has_keys_of(other.record, &keys);
             match entries.iter_mut().find(|entry| is_same(entry)) {
                 Some(entry) => entry.history.push(record),
                 None => entries.push(Entry { pack, kind, record, history: vec![record] }),

@@ -80,12 +80,18 @@ impl Record {
 
     /// Whether it stands for the same thing as another one of its kind: with the same keys and, of readings, at the same time.
     #[must_use]
+    pub fn is_same_as(&self, other: &Self, keys: &[String]) -> bool {
+        self.at == other.at && self.has_keys_of(other, keys)
+    }
+
+    /// Whether it has the same keys as another one of its kind, as all readings of a history have.
+    #[must_use]
     pub fn has_keys_of(&self, other: &Self, keys: &[String]) -> bool {
         let is_same = |key: &String| match (self.value(key), other.value(key)) {
             (Some(FieldValue::Text(one)), Some(FieldValue::Text(two))) => plain(one) == plain(two),
             (one, two) => one == two,
         };
-        self.is_of(&other.pack, &other.kind) && self.at == other.at && keys.iter().all(is_same)
+        self.is_of(&other.pack, &other.kind) && keys.iter().all(is_same)
     }
 }
 

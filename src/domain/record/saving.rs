@@ -74,7 +74,7 @@ pub fn saving(kept: &[Record], draft: &Draft) -> Saved {
         }
         None => {
             let asked = filled(new.clone(), draft);
-            kept.iter().find(|record| asked.has_keys_of(record, &draft.keys))
+            kept.iter().find(|record| asked.is_same_as(record, &draft.keys))
         }
     };
     let is_new = before.is_none();
@@ -92,7 +92,7 @@ pub fn saving(kept: &[Record], draft: &Draft) -> Saved {
     if !missing.is_empty() {
         return Saved::Missing(missing);
     }
-    let is_other = |other: &&Record| other.id != record.id && record.has_keys_of(other, &draft.keys);
+    let is_other = |other: &&Record| other.id != record.id && record.is_same_as(other, &draft.keys);
     if let Some(other) = kept.iter().find(is_other) {
         return Saved::Taken(other.id);
     }

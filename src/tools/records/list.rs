@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::arguments::List;
-use super::{RecordTools, kind_named, shown};
+use super::base::{RecordTools, kind_named, shown};
 use crate::domain::record::{Book, Entry};
 use crate::tools::{ToolContext, ToolError, as_data};
 

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Map, Value, json};
 
 use super::arguments::Save;
-use super::{RecordTools, kind_named, shown};
+use super::base::{RecordTools, kind_named, shown};
 use crate::domain::record::{
     Book, Draft, Kind, MAX_RECORDS, Origin, Reading, Record, Saved, Values, read_fields, read_moment,
     reminders,

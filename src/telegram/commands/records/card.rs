@@ -1,9 +1,12 @@
 //! The cards of records: the packs, the kinds, the records of a kind, one record.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 
 use super::super::card::{Card, ROWS, number, page_of, pager};
 use crate::domain::record::{Book, Entry, Field, Record, points, reminders, trend};
+use crate::ids::RecordId;
 use crate::prompts::PackSet;
 use crate::prompts::texts::{Texts, fill};
 use crate::telegram::callback::{KindKey, Page, Records as Button, Short};
@@ -27,13 +30,16 @@ pub(super) struct Shown<'a> {
 /// A record with its history and, again and again, those that refer to it.
 pub(super) fn with_belonging<'a>(book: &'a Book, entry: &Entry<'a>) -> Vec<&'a Record> {
     let mut all: Vec<&Record> = entry.history.clone();
-    let mut at = 0;
-    while let Some(record) = all.get(at) {
-        let new: Vec<&Record> = book.referring(record.id);
-        let new = new.into_iter().filter(|one| !all.iter().any(|known| known.id == one.id));
-        let new: Vec<&Record> = new.collect();
+    let mut ids: BTreeSet<RecordId> = all.iter().map(|record| record.id).collect();
+    loop {
+        let belongs =
+            |record: &&Record| !ids.contains(&record.id) && record.refers_to().any(|to| ids.contains(&to));
+        let new: Vec<&Record> = book.records().iter().filter(belongs).collect();
+        if new.is_empty() {
+            break;
+        }
+        ids.extend(new.iter().map(|record| record.id));
         all.extend(new);
-        at += 1;
     }
     all
 }

@@ -229,7 +229,12 @@ impl Records {
     /// The tasks that remind of an entry or of what belongs to it.
     async fn tasks_of(&self, asker: &Asker, book: &Book, entry: &Entry<'_>) -> Result<Vec<Task>, StoreError> {
         let mut tasks: Vec<Task> = Vec::new();
-        for record in card::with_belonging(book, entry) {
+        // Most are readings, of which nothing reminds.
+        let may_remind = |record: &&Record| {
+            let offers = book.kind_of(record).is_some_and(|(_, kind)| kind.remind.is_some());
+            offers || !record.reminders.is_empty()
+        };
+        for record in card::with_belonging(book, entry).into_iter().filter(may_remind) {
             let Some(entry) = book.entry(record.id) else { continue };
             for task in self.reminding.of(book, &entry, asker.language.as_deref()).await? {
                 if !tasks.iter().any(|known| known.id == task.id) {
@@ -261,11 +266,10 @@ impl Records {
         let all = before.records().iter().cloned().chain(records.iter().cloned()).collect();
         let book = Book::new(before.packs().to_vec(), all, before.zone());
         let mut changes = Vec::new();
-        for record in &records {
-            let Some(entry) = book.entry(record.id) else { continue };
-            for task in self.reminding.of(&book, &entry, asker.language.as_deref()).await? {
+        if let Some(entry) = book.entry(id) {
+            for task in self.tasks_of(asker, &book, &entry).await? {
                 let is_theirs = task.creator.user == asker.speaker.user || self.cards.may_change(asker).await;
-                if is_theirs && !changes.iter().any(|(known, _)| *known == task.id) {
+                if is_theirs {
                     changes.push((task.id, TaskChange::Cancel));
                 }
             }
