@@ -476,6 +476,7 @@ mod tests {
                 local_time: Some("Fri 07:31".into()),
                 owner: true,
             }),
+            records: vec!["patient: Mary\nSmith <b>".into()],
             notes: vec!["shopping: milk; bread".into()],
             now: "Friday, 20 November 2026, 14:31 (Europe/Riga)".into(),
             task: false,

@@ -185,7 +185,10 @@ async fn what_people_state_is_saved_in_the_forms_of_the_pack_that_the_chat_has_c
     let wrong = save(&world, "Her pressure is 400", "vitals", wrong).await;
     insta::assert_snapshot!(error(&wrong));
     let missing = save(&world, "She sees a doctor", "appointment", json!({"patient": "Mary Smith"})).await;
-    assert_eq!(error(&missing), "nothing was saved: a appointment needs with, at; ask for what was not said");
+    assert_eq!(
+        error(&missing),
+        "nothing was saved: of appointment these are missing: with, at; ask for what was not said"
+    );
     let unknown = save(&world, "A pet", "patiant", json!({"name": "Rex"})).await;
     assert!(error(&unknown).starts_with("there is no kind `patiant`: did you mean patient?"), "{unknown}");
 

@@ -284,13 +284,13 @@ fn reminders_come_at_the_times_of_a_record() {
     let mut kept = Vec::new();
     let mary = saved(&mut kept, &draft("patient", &[("name", text("Mary"))]));
     let times = Times::read("08:00, 20:00, 13:30", ZONE, now()).unwrap();
-    let of = |more: &[(&str, FieldValue)]| {
+    let of = |more: (&'static str, FieldValue)| {
         let first = [("patient", FieldValue::Ref(mary.id)), ("name", text("Metformin {x}"))];
-        first.into_iter().chain(more.iter().cloned()).collect::<Vec<_>>()
+        first.into_iter().chain([more]).collect::<Vec<_>>()
     };
-    saved(&mut kept, &draft("medication", &of(&[("times", FieldValue::Schedule(times))])));
+    saved(&mut kept, &draft("medication", &of(("times", FieldValue::Schedule(times)))));
     let day = NaiveDate::from_ymd_opt(2026, 11, 26).unwrap();
-    saved(&mut kept, &draft("visit", &of(&[("on", FieldValue::Date(day))])));
+    saved(&mut kept, &draft("visit", &of(("on", FieldValue::Date(day)))));
     let book = Book::new(vec![Arc::new(pack())], kept, ZONE);
     let entries = book.entries();
     let told = |at: usize, tag| {

@@ -117,7 +117,7 @@ impl Reading {
             None => Words::plain(&name),
         };
         let mut fields = Vec::new();
-        let fields_at = kind.fields.defined;
+        let (fields_at, count) = (kind.fields.defined, kind.fields.value.0.len());
         for (field, spec) in kind.fields.value.0 {
             self.name("field", &field, spec.defined);
             if kind.series && field == "at" {
@@ -130,7 +130,7 @@ impl Reading {
         if fields.len() > MAX_FIELDS {
             self.fault(fields_at, format!("fields: a kind has at most {MAX_FIELDS} fields"));
         }
-        if !fields.iter().any(|field| field.key) && !fields.is_empty() {
+        if !fields.iter().any(|field| field.key) && fields.len() == count {
             let words = format!("{name}: no field has `key: true`; records are told apart by at least one");
             self.fault(fields_at, words);
         }
@@ -227,7 +227,7 @@ impl Reading {
                 let words = format!("remind: {} is not of type schedule, date or datetime", field.value);
                 self.fault(field.defined, words);
             }
-            if let Some(first) = before.first().filter(|_| !is_day) {
+            if let Some(first) = before.first().filter(|_| found.form == FieldType::Schedule) {
                 self.fault(
                     first.defined,
                     "remind: before is for a date or datetime; a schedule has its times",
@@ -299,7 +299,7 @@ impl Reading {
             }
             if seen.contains(kind.name.as_str()) {
                 let words = format!(
-                    "kinds: {} needs a record that needs a {} itself: no first one could be saved; take `required` or `key` off one of these refs",
+                    "kinds: {} refers to what cannot be without {} itself, so no first one could be saved; take `required` or `key` off one of these refs",
                     kind.name, kind.name
                 );
                 self.fault(at, words);

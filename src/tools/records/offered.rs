@@ -19,6 +19,11 @@ use crate::tools::{Tool, ToolContext, ToolError, ToolOutput, schema};
 /// What a chat shows while one of these tools is at work.
 const STATUS: StatusKey = StatusKey("tool_records");
 
+/// The names of the tools.
+const SAVE_NAME: &str = "save_record";
+const LIST_NAME: &str = "list_records";
+const REMOVE_NAME: &str = "remove_record";
+
 /// What one of the tools does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verb {
@@ -42,9 +47,13 @@ impl RecordTools {
         self.of(&Book::default())
     }
 
-    /// The tools for a chat with these records.
+    /// The tools for a chat with these records; none where it has chosen no context pack.
     #[must_use]
-    pub fn of(&self, book: &Book) -> [Arc<dyn Tool>; 3] {
+    pub fn offered(&self, book: &Book) -> Vec<Arc<dyn Tool>> {
+        if book.packs().is_empty() { Vec::new() } else { self.of(book).to_vec() }
+    }
+
+    fn of(&self, book: &Book) -> [Arc<dyn Tool>; 3] {
         let tool = |verb: Verb| -> Arc<dyn Tool> {
             Arc::new(RecordTool { spec: Arc::new(spec(verb, book)), verb, tools: self.clone() })
         };
@@ -55,13 +64,13 @@ impl RecordTools {
 fn spec(verb: Verb, book: &Book) -> ToolSpec {
     let kinds: Vec<String> = book.kinds().map(|(pack, kind)| book.label(pack, kind)).collect();
     let (name, words, mut parameters) = match verb {
-        Verb::Save => ("save_record", saves(book), schema::of::<Save>()),
+        Verb::Save => (SAVE_NAME, saves(book), schema::of::<Save>()),
         Verb::List => {
-            ("list_records", "Lists records of this chat with their ids.".to_owned(), schema::of::<List>())
+            (LIST_NAME, "Lists records of this chat with their ids.".to_owned(), schema::of::<List>())
         }
         Verb::Remove => {
             let words = "Removes one record of this chat, when somebody asked for exactly that.".to_owned();
-            ("remove_record", words, schema::of::<Remove>())
+            (REMOVE_NAME, words, schema::of::<Remove>())
         }
     };
     if let Some(kind) = parameters.pointer_mut("/properties/kind").filter(|_| !kinds.is_empty()) {

@@ -33,7 +33,7 @@ pub(super) async fn remove(
     if !tasks.is_empty() {
         let listed = tasks.iter().map(|task| json!({"task_id": task.id, "title": task.title()}));
         answer["reminders"] = listed.collect();
-        answer["next"] = json!("ask whether these reminders are to be cancelled too; cancel_task does it");
+        answer["next"] = json!("ask whether these reminders are to be cancelled too, and cancel them then");
     }
     Ok(answer)
 }

@@ -105,7 +105,7 @@ fn says_something(kind: &Kind, values: &Values, record: Option<RecordId>) -> Res
 fn refused(kind: &Kind, saved: &Saved) -> ToolError {
     ToolError::ForModel(match saved {
         Saved::Missing(fields) => format!(
-            "nothing was saved: a {} needs {}; ask for what was not said",
+            "nothing was saved: of {} these are missing: {}; ask for what was not said",
             kind.name,
             fields.join(", ")
         ),
@@ -144,8 +144,8 @@ fn offer(book: &Book, context: &ToolContext, record: &Record, output: &mut ToolO
         json!({"title": one.title, "prompt": one.prompt, "schedule": one.schedule, "recurring": one.recurring})
     });
     output.value["offer"] = json!(
-        "offer a reminder in a few words; a button for it stands under your answer. If they say yes in words, call \
-         schedule_task with each of reminders"
+        "offer a reminder in a few words; a button for it stands under your answer. If they say yes in words, \
+         schedule each of reminders as it stands here"
     );
     output.value["reminders"] = tasks.collect();
     output.side_effects = SideEffects { remindable: vec![record.id], ..SideEffects::default() };
