@@ -140,6 +140,9 @@ pub enum Command {
     /// Check the files of agents, or print the schema of one.
     #[command(subcommand)]
     Agents(AgentsCommand),
+    /// Check the files of context packs, or print the schema of one.
+    #[command(subcommand)]
+    Packs(PacksCommand),
     /// Be the Telegram MCP server, which the bot starts as a process of its own.
     #[command(name = SUBCOMMAND, hide = true)]
     McpServer,
@@ -254,6 +257,18 @@ pub enum AgentsCommand {
         folder: Option<PathBuf>,
     },
     /// Print the JSON Schema of an agent's file, by which editors check it.
+    Schema,
+}
+
+/// What can be asked of context packs. It needs no token and no store; the bot may run meanwhile.
+#[derive(Debug, Subcommand)]
+pub enum PacksCommand {
+    /// Say whether the files of packs are right, and what is wrong with them.
+    Check {
+        /// The folder of the files; else prompts/packs of this folder.
+        folder: Option<PathBuf>,
+    },
+    /// Print the JSON Schema of a pack's file, by which editors check it.
     Schema,
 }
 

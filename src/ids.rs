@@ -106,6 +106,8 @@ ulid_id! {
     MemoryId,
     /// Something pinned for a chat.
     PinId,
+    /// A record of a chat, in the form that a context pack gives it.
+    RecordId,
     /// A summary of a run of messages.
     SummaryId,
 }

@@ -9,10 +9,11 @@ use std::time::Duration;
 use clap::Parser;
 use figaro::app::{
     self, Additions, AgentsTask, AskOptions, AuditTask, DemoOptions, Explained, Failure, MemoryTask,
-    PolicyTask, Questions, RecallOptions, Refusal, StoreTask,
+    PacksTask, PolicyTask, Questions, RecallOptions, Refusal, StoreTask,
 };
 use figaro::cli::{
-    AgentsCommand, AuditCommand, Cli, Command, MemoryCommand, NamedChat, PolicyCommand, StoreCommand,
+    AgentsCommand, AuditCommand, Cli, Command, MemoryCommand, NamedChat, PacksCommand, PolicyCommand,
+    StoreCommand,
 };
 use figaro::config::{ENV_FILE, EnvFile, Settings, Values};
 use figaro::mcp::locate::SUBCOMMAND;
@@ -96,6 +97,10 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
             };
             Ok(app::agents(task, &Additions::default())?)
         }
+        Some(Command::Packs(command)) => Ok(app::packs(match command {
+            PacksCommand::Check { folder } => PacksTask::Check(folder),
+            PacksCommand::Schema => PacksTask::Schema,
+        })?),
         Some(Command::McpServer) => {
             Err(Refusal(format!("{SUBCOMMAND} takes no other arguments before it")).into())
         }

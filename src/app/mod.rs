@@ -17,6 +17,7 @@ mod init;
 mod memory;
 mod models;
 mod owner_invite;
+mod packs;
 mod parts;
 mod pause;
 mod place;
@@ -49,6 +50,7 @@ pub use demo::{DemoOptions, demo};
 pub use failure::{Failure, Refusal};
 pub use init::init;
 pub use memory::{MemoryTask, Questions, RecallOptions, memory};
+pub use packs::{PacksTask, packs};
 pub use policy::{Explained, PolicyTask, policy};
 pub use providers::{settings, settings_and_hints, variables};
 pub use store::{StoreTask, store};
@@ -170,6 +172,7 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     groups.front.spawn("rewriter", runners.rewriter.run());
     groups.front.spawn("policy", runners.policy.run());
     groups.front.spawn("agents", runners.agents.run());
+    groups.front.spawn("packs", runners.packs.run());
     groups.front.spawn("poller", runners.poller.run());
     info!(username = parts.router.me.username, model = parts.model, "ready");
     Ok(parts)

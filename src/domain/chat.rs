@@ -136,6 +136,9 @@ pub struct ChatConfig {
     pub agent: Option<String>,
     /// How the bot speaks here; a persona that is not there any more does not count.
     pub persona: Option<PersonaChoice>,
+    /// The context packs whose records the chat keeps, by their names; those that are not there any more do not count.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub packs: Vec<String>,
     /// The model that answers in this chat, if not the bot's default.
     pub model: Option<ModelName>,
     /// The parameters that are sent to the model.
@@ -161,6 +164,8 @@ pub struct ConfigPatch {
     pub agent: Option<Option<String>>,
     /// How the bot speaks here. Only people choose it; a reset clears it, and can be undone.
     pub persona: Option<Option<PersonaChoice>>,
+    /// The context packs of the chat, in place of those it has. Only people choose them; a reset leaves them.
+    pub packs: Option<Vec<String>>,
     /// The model that answers in this chat, if not the bot's default.
     pub model: Option<Option<ModelName>>,
     /// All parameters that are sent to the model, in place of those that are set.
@@ -185,6 +190,7 @@ impl ConfigPatch {
             answer_when: Some(AnswerWhen::default()),
             agent: None,
             persona: Some(None),
+            packs: None,
             model: Some(None),
             settings: Some(Generation::default()),
             setting: None,
@@ -201,6 +207,7 @@ impl ConfigPatch {
         set(&mut config.answer_when, self.answer_when);
         set(&mut config.agent, self.agent);
         set(&mut config.persona, self.persona);
+        set(&mut config.packs, self.packs);
         set(&mut config.model, self.model);
         set(&mut config.settings, self.settings);
         config.zone_asked = self.zone_asked.or(config.zone_asked);

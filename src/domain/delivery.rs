@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::chat::Place;
-use crate::ids::{ChatId, DeliveryId, EntryId, MemoryId, MessageId, RunId, SessionId, TaskId};
+use crate::ids::{ChatId, DeliveryId, EntryId, MemoryId, MessageId, RecordId, RunId, SessionId, TaskId};
 
 /// A reply that Telegram has not confirmed in full yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -171,6 +171,8 @@ pub enum Action {
     OtherModel,
     /// Asks whether the answer is to be pinned.
     Pin,
+    /// Has the bot remind of the record.
+    Remind(RecordId),
     /// Runs the task now; its schedule stays as it is.
     RunTask(TaskId),
     /// Skips the missed run of the task that the notice asks about.

@@ -64,6 +64,8 @@ pub struct Erased {
     pub sessions: usize,
     /// Notes.
     pub notes: usize,
+    /// Records that went, or lost something.
+    pub records: usize,
     /// Tasks.
     pub tasks: usize,
     /// Personas that a chat had written.

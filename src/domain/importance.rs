@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use super::record::Rules;
+
 /// The importance of a message that no rule says anything of.
 pub const BASE: f32 = 5.0;
 /// The highest importance: a message that has it is pinned, and is a candidate for every question.
@@ -37,18 +39,27 @@ pub enum By {
     Model,
 }
 
-/// How much the words of a message matter: 5; 2 more for words of the domain, 1 more for a question, 1 more for a person's, 1 less
-/// for few words. A statement of a person that may be vital is 10.
+/// How much the words of a message matter in a chat without context packs, see [`of_with`].
 #[must_use]
 pub fn of(by: By, text: &str) -> f32 {
+    of_with(by, text, &Rules::default())
+}
+
+/// How much the words of a message matter by these rules of packs and those of every chat: 5; 2 more for words of the domain, 1 more for a question, 1 more for a person's, 1 less
+/// for few words. A statement of a person that may be vital is 10.
+#[must_use]
+pub fn of_with(by: By, text: &str, rules: &Rules) -> f32 {
     let is_person = by == By::Person;
     let plain = plain(text);
     let is_question = is_question(text);
-    if is_person && vital(text).is_some() {
+    if is_person && vital_with(text, rules).is_some() {
         return VITAL;
     }
     let mut importance = BASE;
-    let is_of_domain = has(&plain, &TERMS.domain) || has(&plain, &TERMS.critical);
+    let is_of_domain = has(&plain, &TERMS.domain)
+        || has(&plain, &TERMS.critical)
+        || has_of_pack(&plain, &rules.terms)
+        || has_of_pack(&plain, &rules.critical);
     importance += if is_of_domain { 2.0 } else { 0.0 };
     importance += if is_question { 1.0 } else { 0.0 };
     importance += if is_person { 1.0 } else { 0.0 };
@@ -63,19 +74,26 @@ pub fn is_question(text: &str) -> bool {
     text.trim_end().ends_with(['?', '？', '؟', ';']) || text.contains(['¿', '？'])
 }
 
-/// What a person's words say that may be vital: the statements of a short text, without its questions; of a longer one those with
-/// a critical term and the one behind each. `None` where nothing is.
+/// What a person's words say that may be vital in a chat without context packs, see [`vital_with`].
 #[must_use]
 pub fn vital(text: &str) -> Option<String> {
+    vital_with(text, &Rules::default())
+}
+
+/// What a person's words say that may be vital by these rules of packs and those of every chat: the statements of a short text, without its questions; of a longer one those with
+/// a critical term and the one behind each. `None` where nothing is.
+#[must_use]
+pub fn vital_with(text: &str, rules: &Rules) -> Option<String> {
+    let is_critical = |plain: &str| has(plain, &TERMS.critical) || has_of_pack(plain, &rules.critical);
     // Most texts have no such term at all.
-    if !has(&plain(text), &TERMS.critical) {
+    if !is_critical(&plain(text)) {
         return None;
     }
     let statements: Vec<&str> =
         sentences(text).into_iter().filter(|sentence| !is_question(sentence)).collect();
     let is_vital = |sentence: &&str| {
         let plain = plain(sentence);
-        has(&plain, &TERMS.critical) && !has(&plain, &TERMS.unless)
+        is_critical(&plain) && !has(&plain, &TERMS.unless) && !has_of_pack(&plain, &rules.unless)
     };
     let vital: Vec<bool> = statements.iter().map(is_vital).collect();
     if !vital.contains(&true) {
@@ -153,6 +171,12 @@ fn plain(text: &str) -> String {
     plain
 }
 
+/// Whether a word of the text begins with one of these terms, which an author of packs wrote with capitals and accents as they come.
+fn has_of_pack(text: &str, terms: &[String]) -> bool {
+    !terms.is_empty()
+        && has(text, &terms.iter().map(|term| plain(term).trim().to_owned()).collect::<Vec<_>>())
+}
+
 /// Whether a word of the text begins with one of these; scripts without spaces have them anywhere.
 fn has(plain: &str, terms: &[String]) -> bool {
     terms.iter().any(|term| {
@@ -204,6 +228,29 @@ mod tests {
         }
         assert!(TERMS.unless.len() > 20 && TERMS.others.len() > 20, "a list was not read");
         assert!(TERMS.critical.len() > 20 && TERMS.domain.len() > 40, "the list was not read");
+    }
+
+    #[test]
+    fn packs_add_rules_of_their_own() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let rules = Rules {
+            terms: words(&["Pressão"]),
+            critical: words(&["pacemaker"]),
+            unless: words(&["film about"]),
+        };
+        let cases = [
+            (By::Person, "A pressao subiu muito ontem", 8.0),
+            (By::Model, "The lake was calm all the day", 5.0),
+            (By::Person, "He has a pacemaker since May", 10.0),
+            (By::Person, "Does he have a pacemaker, or not?", 9.0),
+            (By::Person, "A film about a pacemaker was on TV", 8.0),
+            (By::Person, "I am allergic to nuts, and so is he", 10.0),
+        ];
+        for (by, text, wanted) in cases {
+            assert_eq!(of_with(by, text, &rules), wanted, "{by:?} {text}");
+        }
+        assert_eq!(of(By::Person, "He has a pacemaker since May"), 6.0, "without the pack it is small talk");
+        assert_eq!(vital_with("He has a pacemaker. Ok?", &rules).as_deref(), Some("He has a pacemaker."));
     }
 
     #[test]

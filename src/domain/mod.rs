@@ -27,6 +27,7 @@ pub mod pin;
 pub mod pinning;
 pub mod profile;
 pub mod reception;
+pub mod record;
 pub mod role;
 pub mod said;
 pub mod schedule;

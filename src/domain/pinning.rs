@@ -6,6 +6,7 @@ use super::importance::{self, By};
 use super::memory::Memory;
 use super::message::Span;
 use super::pin::{MAX_AUTO, MAX_CONCEPT, MAX_CONTENT_CHARS, MAX_PINS, OF_PREFERENCE, Pin, PinType, VITAL};
+use super::record::Rules;
 use crate::ids::{ChatId, PinId};
 use crate::text::{is_unseen, keep_ends};
 
@@ -43,13 +44,13 @@ pub enum Followed {
 /// The pin of what is vital in a message of a person, if they say something vital in words of their own; those parts of it are
 /// not.
 #[must_use]
-pub fn vital(chat: ChatId, message: &Message, foreign: &[Span]) -> Option<Pin> {
+pub fn vital(chat: ChatId, message: &Message, foreign: &[Span], rules: &Rules) -> Option<Pin> {
     let speaker = message.speaker.as_ref().filter(|speaker| speaker.is_person())?;
     let is_own = message.role == Role::User && message.task.is_none() && message.forwarded_from.is_none();
     if !is_own || message.borrowed {
         return None;
     }
-    let content = statement(&Span::cut_out(&message.text, foreign).replace(Span::CUT, "\n"))?;
+    let content = statement(&Span::cut_out(&message.text, foreign).replace(Span::CUT, "\n"), rules)?;
     Some(Pin {
         source_message_id: Some(message.id),
         source: Some(message.key()),
@@ -84,8 +85,8 @@ pub fn preference(memory: &Memory, source: Option<&Message>) -> Option<Pin> {
 }
 
 /// What is vital in a message, without the name of a bot that it is addressed to: those end so.
-fn statement(text: &str) -> Option<String> {
-    let vital = importance::vital(text)?;
+fn statement(text: &str, rules: &Rules) -> Option<String> {
+    let vital = importance::vital_with(text, rules)?;
     let addressed = vital.split_once(char::is_whitespace).filter(|(first, _)| {
         let name = first.strip_prefix('@').map(|name| name.trim_end_matches([',', ':']).to_lowercase());
         name.is_some_and(|name| name.ends_with("bot"))
@@ -135,9 +136,9 @@ fn plain(content: &str) -> String {
 
 /// What becomes of a pin when the message that it was pinned from says this.
 #[must_use]
-pub fn followed(pin: &Pin, words: &str) -> Followed {
+pub fn followed(pin: &Pin, words: &str, rules: &Rules) -> Followed {
     let content = match pin.pin_type {
-        PinType::Auto => match statement(words) {
+        PinType::Auto => match statement(words, rules) {
             Some(content) => content,
             None => return Followed::Gone,
         },
@@ -246,15 +247,17 @@ mod tests {
 
     #[test]
     fn what_is_vital_is_pinned_in_the_words_of_whoever_says_it() {
-        let found = vital(ChatId(5), &said("I am allergic to nuts. What can I cook?"), &[]).unwrap();
+        let found =
+            vital(ChatId(5), &said("I am allergic to nuts. What can I cook?"), &[], &Rules::default())
+                .unwrap();
         assert_eq!((found.content.as_str(), found.pin_type), ("I am allergic to nuts.", PinType::Auto));
         assert_eq!((found.importance, found.name.as_deref()), (VITAL, Some("Ann")));
-        let of = |text: &str| vital(ChatId(5), &said(text), &[]).unwrap().content;
+        let of = |text: &str| vital(ChatId(5), &said(text), &[], &Rules::default()).unwrap().content;
         assert_eq!(of("@figaro_bot, I am allergic to nuts"), "I am allergic to nuts");
         assert_eq!(of("@bob is allergic to nuts"), "@bob is allergic to nuts");
         let quote = Span { offset: 0, length: 21 };
         assert_eq!(
-            vital(ChatId(5), &said("I am allergic to nuts, says Bob."), &[quote]),
+            vital(ChatId(5), &said("I am allergic to nuts, says Bob."), &[quote], &Rules::default()),
             None,
             "it is a quotation"
         );
@@ -267,7 +270,7 @@ mod tests {
             Message { role: Role::Assistant, ..plain.clone() },
             Message { speaker: None, ..plain },
         ];
-        assert!(others.iter().all(|message| vital(ChatId(5), message, &[]).is_none()));
+        assert!(others.iter().all(|message| vital(ChatId(5), message, &[], &Rules::default()).is_none()));
     }
 
     #[test]
@@ -303,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_pin_follows_its_source() {
-        let changed = |pin: &Pin, words: &str| match followed(pin, words) {
+        let changed = |pin: &Pin, words: &str| match followed(pin, words, &Rules::default()) {
             Followed::Changed(pin) => Some(pin.content),
             Followed::Same => None,
             Followed::Gone => Some("gone".to_owned()),

@@ -7,7 +7,7 @@ use super::observation::Observation;
 use super::said::Said;
 use super::source::{Source, add_sources};
 use super::usage::Usage;
-use crate::ids::{MessageId, RunId, TaskId};
+use crate::ids::{MessageId, RecordId, RunId, TaskId};
 
 /// What a call does to the world; decides whether a restart may repeat it and what policy asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +36,8 @@ pub enum ToolKind {
     /// It says which memories an answer rests on. It is offered where the prompt shows memories, to agents too that name no
     /// tools: it does nothing. A call of it beside the words of an answer ends the turn.
     Memories,
+    /// It keeps records in the forms of context packs. It is offered in chats that have chosen one.
+    Records,
 }
 
 /// The key, in `prompts/locales`, of the text that a chat shows while a tool is at work. `{hint}` in the text stands for
@@ -62,6 +64,9 @@ pub struct SideEffects {
     /// Tasks that were made or changed, and are to be shown as they are stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskId>,
+    /// Records that were saved and offer reminders.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remindable: Vec<RecordId>,
     /// The model has seen what tasks are stored, and may well speak of them.
     #[serde(default)]
     pub looked: bool,
@@ -125,6 +130,11 @@ impl SideEffects {
         for task in later.tasks {
             self.tasks.retain(|known| *known != task);
             self.tasks.push(task);
+        }
+        for record in later.remindable {
+            if !self.remindable.contains(&record) {
+                self.remindable.push(record);
+            }
         }
         if let Some(later) = later.observation {
             self.observation.get_or_insert_default().add(*later);

@@ -9,6 +9,7 @@ pub mod index;
 mod making;
 mod meaning;
 mod recall;
+mod records;
 mod remember;
 mod repeats;
 #[cfg(test)]
@@ -20,4 +21,5 @@ pub use self::chats::Chats;
 pub use self::making::{NotMade, VectorMaker};
 pub use self::meaning::Meaning;
 pub use self::recall::{Question, Recalled};
+pub use self::records::{RecordBooks, bearing_entries, bearing_lines};
 pub use self::repeats::Said;

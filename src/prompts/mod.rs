@@ -1,4 +1,4 @@
-//! The prompts: templates in `prompts/`, agents in `prompts/agents/` and personas in `prompts/personas/`, embedded so that
+//! The prompts: templates in `prompts/`, agents in `prompts/agents/`, personas in `prompts/personas/` and context packs in `prompts/packs/`, embedded so that
 //! the bot needs no files beside it; a folder `prompts/` with a file of the same name wins. Used by `context`; the texts for people by whoever writes
 //! to a chat.
 
@@ -8,8 +8,10 @@ pub mod fence;
 mod files;
 mod kept;
 mod older;
+mod packs;
 mod personas;
 mod pins;
+mod spot;
 pub mod texts;
 mod unread;
 
@@ -25,6 +27,7 @@ pub use self::agents::{AgentFiles, AgentSet, Names, schema as agent_schema};
 pub use self::child::ChildView;
 pub use self::kept::{DatedSummary, KeptView, LabelledMemory};
 pub use self::older::{OlderDay, OlderMessage, OlderView};
+pub use self::packs::{PackFiles, PackSet, Rendering, schema as pack_schema};
 pub use self::pins::PinView;
 pub use self::unread::{LabelledText, UnreadView};
 use crate::domain::chat::{ChatConfig, PersonaChoice};
@@ -51,11 +54,16 @@ pub const OWN_FOLDER: &str = "prompts";
 /// Its folder of agents.
 pub const AGENTS_FOLDER: &str = "prompts/agents";
 
-/// The compiled templates of prompts, the agents and the personas. Read at the start; the agents again when their files change.
+/// Its folder of context packs.
+pub const PACKS_FOLDER: &str = "prompts/packs";
+
+/// The compiled templates of prompts, the agents, the personas and the packs. Read at the start; agents and packs again when their
+/// files change.
 #[derive(Debug)]
 pub struct Prompts {
     templates: Environment<'static>,
     agents: RwLock<Arc<AgentSet>>,
+    packs: RwLock<Arc<PackSet>>,
     personas: BTreeMap<String, Persona>,
 }
 
@@ -191,6 +199,8 @@ pub struct TailView {
     pub background: Vec<BackgroundView>,
     /// Whoever asks; `None` where there is nothing to say beside their message.
     pub person: Option<PersonView>,
+    /// Records of the chat that bear on the question, a line each.
+    pub records: Vec<String>,
     /// The chat's notes, a line each, grouped by key.
     pub notes: Vec<String>,
     /// Date and time in the chat's zone.
@@ -222,7 +232,7 @@ impl Prompts {
     ///
     /// # Errors
     /// Every template that cannot be read or does not compile, with its line, and everything that is wrong with the file
-    /// of an agent or a persona; a line each.
+    /// of an agent, a persona or a pack; a line each.
     pub fn load_for(folder: Option<&Path>, names: &Names) -> Result<Self, String> {
         Self::read(folder, Some(names))
     }
@@ -232,9 +242,11 @@ impl Prompts {
         let agents = AgentFiles::of_prompts(folder).read(AGENTS_FOLDER, names);
         let agents = agents.map_err(|wrong| faults.extend(wrong));
         let personas = personas::load(folder).map_err(|wrong| faults.extend(wrong));
-        match (agents, personas) {
-            (Ok(agents), Ok(personas)) if faults.is_empty() => {
-                Ok(Self { templates, agents: RwLock::new(Arc::new(agents)), personas })
+        let packs = PackFiles::of_prompts(folder).read(PACKS_FOLDER).map_err(|wrong| faults.extend(wrong));
+        match (agents, personas, packs) {
+            (Ok(agents), Ok(personas), Ok(packs)) if faults.is_empty() => {
+                let (agents, packs) = (RwLock::new(Arc::new(agents)), RwLock::new(Arc::new(packs)));
+                Ok(Self { templates, agents, packs, personas })
             }
             _ => Err(faults.join("\n")),
         }
@@ -249,6 +261,17 @@ impl Prompts {
     /// Has other agents answer from now on. A turn that has begun goes on with those it began with.
     pub fn replace_agents(&self, agents: AgentSet) {
         *self.agents.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(agents);
+    }
+
+    /// The context packs of this moment: they change when the owner's files do.
+    #[must_use]
+    pub fn packs(&self) -> Arc<PackSet> {
+        self.packs.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Has other packs hold from now on. A turn that has begun goes on with those it began with.
+    pub fn replace_packs(&self, packs: PackSet) {
+        *self.packs.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(packs);
     }
 
     /// All personas of files, by name.
@@ -453,6 +476,7 @@ mod tests {
                 local_time: Some("Fri 07:31".into()),
                 owner: true,
             }),
+            records: vec!["patient: Mary\nSmith <b>".into()],
             notes: vec!["shopping: milk; bread".into()],
             now: "Friday, 20 November 2026, 14:31 (Europe/Riga)".into(),
             task: false,

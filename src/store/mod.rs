@@ -20,6 +20,7 @@ mod personas;
 mod pins;
 mod profiles;
 mod receptions;
+mod records;
 mod sessions;
 mod summaries;
 mod tasks;
@@ -62,6 +63,7 @@ pub use personas::{PersonaSaved, PersonaStore, PersonaToSave};
 pub use pins::{PinAdded, PinStore};
 pub use profiles::ProfileStore;
 pub use receptions::ReceptionStore;
+pub use records::RecordStore;
 pub use sessions::{Outline, SessionStats, SessionStore};
 pub use summaries::{SummaryStore, Unsummarised};
 pub use tasks::{KEPT_RUNS, TaskAdded, TaskLimits, TaskStore};
@@ -348,6 +350,7 @@ pub trait Store:
     + ChildStore
     + OutboxStore
     + NoteStore
+    + RecordStore
     + PeopleStore
     + PersonaStore
     + SettingsStore

@@ -115,12 +115,16 @@ impl Api {
         rest: &Map<String, Value>,
     ) -> Result<Value, ApiError> {
         let form = Form::new().part("document", Part::text(content).file_name(name));
-        // Parts of a form are text: what is no text goes as JSON.
-        let form = rest.iter().fold(form, |form, (key, value)| match value {
-            Value::String(text) => form.text(key.clone(), text.clone()),
-            other => form.text(key.clone(), other.to_string()),
-        });
-        in_time(self.post("sendDocument").multipart(form)).await
+        in_time(self.post("sendDocument").multipart(with_rest(form, rest))).await
+    }
+
+    /// Sends a picture by `sendPhoto`; `rest` are the other parameters, as in a JSON call.
+    ///
+    /// # Errors
+    /// See [`ApiError`].
+    pub async fn send_photo(&self, png: Vec<u8>, rest: &Map<String, Value>) -> Result<Value, ApiError> {
+        let form = Form::new().part("photo", Part::bytes(png).file_name("chart.png"));
+        in_time(self.post("sendPhoto").multipart(with_rest(form, rest))).await
     }
 
     /// The content of a file, by the path that `getFile` gave. An error is in words without the address, which holds
@@ -154,6 +158,14 @@ impl Api {
         }
         self.0.client().post(url)
     }
+}
+
+/// A form with these parameters too. Parts of a form are text: what is no text goes as JSON.
+fn with_rest(form: Form, rest: &Map<String, Value>) -> Form {
+    rest.iter().fold(form, |form, (key, value)| match value {
+        Value::String(text) => form.text(key.clone(), text.clone()),
+        other => form.text(key.clone(), other.to_string()),
+    })
 }
 
 /// The client that calls are made with, on the way that the settings name.

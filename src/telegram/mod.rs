@@ -7,6 +7,7 @@ pub mod api;
 pub mod batch;
 mod button;
 pub mod callback;
+mod chart;
 pub mod commands;
 pub mod consents;
 pub mod cursor;

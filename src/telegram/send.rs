@@ -62,6 +62,8 @@ pub struct Outgoing {
     pub asks: Option<String>,
     /// A document, sent in place of the text.
     pub file: Option<File>,
+    /// A picture as PNG, whose caption the text is.
+    pub picture: Option<Vec<u8>>,
     /// Whether it waits behind other messages.
     pub urgency: Urgency,
     /// Whether the words are the model's or Figaro's own; recorded with the message.
@@ -125,7 +127,11 @@ impl Sender {
         loop {
             self.unless_stopping(self.limiter.acquire(chat, message.urgency), stop).await?;
             // A stop does not tear it off: it may have its effect, and the next start would repeat it.
-            let error = match self.call(message.file.as_ref(), &body).await {
+            let sent = match &message.picture {
+                Some(png) => self.api.send_photo(png.clone(), &body).await,
+                None => self.call(message.file.as_ref(), &body).await,
+            };
+            let error = match sent {
                 Ok(sent) => return self.record(chat, &sent, message.author).await,
                 Err(error) => error,
             };
@@ -310,7 +316,9 @@ impl Sender {
 pub(super) fn body(place: &Place, message: &Outgoing) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("chat_id".to_owned(), json!(place.chat));
-    if message.file.is_none() {
+    if message.picture.is_some() {
+        body.insert("caption".to_owned(), json!(message.content.text));
+    } else if message.file.is_none() {
         body.insert("text".to_owned(), json!(message.content.text));
         body.insert(PREVIEW.to_owned(), preview(message));
         if !message.content.entities.is_empty() {

@@ -15,6 +15,7 @@ pub mod notes;
 pub mod pins;
 pub mod profile;
 pub mod recall;
+pub mod records;
 mod registry;
 mod schema;
 pub mod source;

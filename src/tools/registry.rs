@@ -21,6 +21,8 @@ pub struct Registry {
     looks_up: bool,
     /// The prompt shows memories.
     remembers: bool,
+    /// The chat has chosen context packs.
+    keeps_records: bool,
     sources: Sources,
 }
 
@@ -46,7 +48,7 @@ impl Registry {
                 }
             }
         }
-        Self { offered, looks_up: false, remembers: false, sources }
+        Self { offered, looks_up: false, remembers: false, keeps_records: false, sources }
     }
 
     /// The same tools reduced to these names. A tool of a source is among them where it is named, and can be found where
@@ -100,11 +102,25 @@ impl Registry {
         Self { remembers: true, ..self.clone() }
     }
 
+    /// The same tools for a turn in a chat that has chosen context packs: these stand for those of their names, as far as they are
+    /// among them.
+    #[must_use]
+    pub fn keeping_records(&self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        let mut offered = self.offered.clone();
+        for tool in tools {
+            if let Some(known) = offered.get_mut(&tool.spec().name) {
+                *known = tool;
+            }
+        }
+        Self { offered, keeps_records: true, ..self.clone() }
+    }
+
     /// Whether there is a use for a tool of this kind in the turn.
     const fn has_use(&self, kind: ToolKind) -> bool {
         match kind {
             ToolKind::Lookup => self.looks_up,
             ToolKind::Memories => self.remembers,
+            ToolKind::Records => self.keeps_records,
             ToolKind::Plain | ToolKind::WebSearch | ToolKind::Finder => true,
         }
     }

@@ -21,6 +21,7 @@ use crate::domain::profile::Consent;
 use crate::domain::usage::Payer;
 use crate::ids::{ChatId, EntryId, UserId};
 use crate::ledger::{Ledger, LedgerError};
+use crate::memory::RecordBooks;
 use crate::memory::facts::{Known, Said, may_hold_fact, plan, read, schema};
 use crate::prompts::{LabelledText, Prompts, UnreadView};
 use crate::provider::fold::Pass;
@@ -37,6 +38,8 @@ const READING: Reading = Reading { messages: 10, before: 6, tries: 5 };
 const MESSAGE_CHARS: usize = 1_500;
 /// So much of each message before it.
 const BEFORE_CHARS: usize = 300;
+/// So many records of the chat are seen with them.
+const MAX_RECORDS: usize = 60;
 /// The bound on the answer.
 const MAX_TOKENS: u32 = 2_000;
 /// How long an answer may take.
@@ -46,21 +49,20 @@ pub const AT_ONCE: usize = 2;
 /// What was left, because a model failed or the budget was used up, is tried again so often.
 const AGAIN_AFTER: Duration = Duration::from_secs(300);
 
-/// The records of a chat that facts are seen together with. There are none until a chat can have some.
+/// The records of a chat that facts are seen together with. There are none in a chat that has chosen no context pack.
 #[async_trait]
 pub trait Records: Debug + Send + Sync {
     /// A line for each.
     async fn lines(&self, chat: ChatId) -> Result<Vec<String>, StoreError>;
 }
 
-/// Chats without records.
-#[derive(Debug, Clone, Copy)]
-pub struct NoRecords;
-
 #[async_trait]
-impl Records for NoRecords {
-    async fn lines(&self, _chat: ChatId) -> Result<Vec<String>, StoreError> {
-        Ok(Vec::new())
+impl Records for RecordBooks {
+    async fn lines(&self, chat: ChatId) -> Result<Vec<String>, StoreError> {
+        let book = self.in_chat(chat).await?;
+        let packs = self.prompts.packs();
+        let entries = book.entries();
+        Ok(entries.iter().take(MAX_RECORDS).map(|entry| packs.rendering().line(&book, entry)).collect())
     }
 }
 

@@ -77,6 +77,7 @@ mod prompt_budget;
 mod providers;
 mod proxies;
 mod recall;
+mod records;
 mod retention;
 mod retry;
 mod rules;

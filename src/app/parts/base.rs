@@ -20,6 +20,7 @@ use crate::prompts::texts::Locales;
 use crate::prompts::{OWN_FOLDER, Prompts};
 use crate::provider::Providers;
 use crate::provider::embed::Embedder;
+use crate::store::RecordStore;
 use crate::store::kv::KvStore;
 use crate::telegram::inbound::Me;
 use crate::telegram::live::Live;
@@ -107,6 +108,7 @@ impl<'a> Base<'a> {
     pub(super) fn new(ground: Ground<'a>, outside: Outside) -> Self {
         let Ground { settings, groups, clock, read, store, http, embedder } = ground;
         let Read { prompts, locales, rules, policy_text } = read;
+        store.set_pack_rules(prompts.packs().rules());
         Self {
             settings,
             groups,

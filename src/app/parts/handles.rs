@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::base::{Base, Bot};
+use super::tools::{record_books, task_tools};
 use crate::domain::code::CodeKey;
 use crate::ledger::Ledger;
 use crate::secret::ExposeSecret;
 use crate::telegram::commands::{Cards, Erasures, Handles, TaskCards};
 use crate::telegram::send::Sender;
 use crate::tools::Registry;
+use crate::tools::records::Reminding;
 use crate::tools::telegram::TelegramTools;
 use crate::turn::extraction::Extractor;
 use crate::turn::queue::Mailboxes;
@@ -58,6 +60,8 @@ pub(super) fn handles(
         prompts: base.prompts.clone(),
         access: base.settings.access.clone(),
         parked: base.parked.clone(),
+        records: record_books(base),
+        reminding: Reminding { tasks: task_tools(base, &ledger) },
         chats: base.chats.clone(),
         erasures: Erasures::default(),
         code_key: CodeKey::new(base.settings.telegram.token.expose_secret()),

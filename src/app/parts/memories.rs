@@ -5,9 +5,10 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::base::Base;
+use super::tools::record_books;
 use crate::delivery::Bus;
 use crate::ledger::Ledger;
-use crate::turn::extraction::{AT_ONCE, Extractor, MemoryRules, NoRecords};
+use crate::turn::extraction::{AT_ONCE, Extractor, MemoryRules};
 
 /// The one that works for all chats.
 pub(super) fn extractor(base: &Base<'_>, ledger: &Arc<Ledger>, bus: &Bus) -> Extractor {
@@ -17,7 +18,7 @@ pub(super) fn extractor(base: &Base<'_>, ledger: &Arc<Ledger>, bus: &Bus) -> Ext
         profiles: base.store.clone(),
         sessions: base.store.clone(),
         settings: base.store.clone(),
-        records: Arc::new(NoRecords),
+        records: Arc::new(record_books(base)),
         consents: base.outside.consents.clone(),
         ledger: ledger.clone(),
         prompts: base.prompts.clone(),

@@ -15,8 +15,8 @@ use self::background::{namer, summariser};
 use self::base::{Base, Bot, Ground, Outside, Read};
 use self::handles::{Tools, handles, late, task_cards};
 use self::memories::extractor;
-use self::tools::{registry, telegram};
-use self::upkeep::{agent_watch, policy_watch, retention, rewriter, scheduler, spawn_keepers};
+use self::tools::{record_tools, registry, telegram};
+use self::upkeep::{agent_watch, pack_watch, policy_watch, retention, rewriter, scheduler, spawn_keepers};
 use super::additions::Additions;
 use super::agents::{self, AgentWatch};
 use super::commands;
@@ -25,6 +25,7 @@ use super::failure::Refusal;
 use super::groups::Groups;
 use super::identity::who_am_i;
 use super::models::models;
+use super::packs::PackWatch;
 use super::policy::PolicyWatch;
 use super::providers;
 use crate::clock::Clock;
@@ -92,6 +93,7 @@ pub(super) struct Runners {
     pub(super) rewriter: Rewriter,
     pub(super) policy: PolicyWatch,
     pub(super) agents: AgentWatch,
+    pub(super) packs: PackWatch,
     pub(super) poller: Poller,
 }
 
@@ -156,10 +158,11 @@ pub(super) async fn build(
     let (retention, rewriter) = (retention(base), rewriter(base));
     let policy = policy_watch(base, owners.clone());
     let agents = agent_watch(base, agents::names(&providers), owners.clone());
+    let packs = pack_watch(base, owners.clone());
     let (store, languages, parked) = (base.store.clone(), base.languages.clone(), base.parked.clone());
     let model = ledger.models.default_model().to_string();
     let parts = Parts { store, router, commands, delivery, owners, languages, parked, model };
-    Ok((parts, Runners { scheduler, retention, rewriter, policy, agents, poller }))
+    Ok((parts, Runners { scheduler, retention, rewriter, policy, agents, packs, poller }))
 }
 
 fn owners(bot: &Bot<'_>) -> TelegramOwners {
@@ -370,6 +373,7 @@ fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, telling: Tel
         sessions: base.store.clone(),
         profiles: base.store.clone(),
         agents: Agents::new(base.prompts.clone(), tools),
+        records: record_tools(base),
         personas: PersonaLoader { prompts: base.prompts.clone(), store: base.store.clone() },
         models: ledger.models.clone(),
         bus,

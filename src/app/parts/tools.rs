@@ -7,12 +7,14 @@ use figaro_mcp::catalog::{Catalog, Choice};
 
 use super::base::{Base, Bot};
 use crate::ledger::Ledger;
+use crate::memory::RecordBooks;
 use crate::store::TaskLimits;
 use crate::tools::Registry;
 use crate::tools::builtin::{BuiltIn, ToolTable, register_telegram};
 use crate::tools::config::ConfigTools;
 use crate::tools::grounded::Grounded;
 use crate::tools::recall::MemoryTools;
+use crate::tools::records::RecordTools;
 use crate::tools::tasks::{TaskReader, TaskTools};
 use crate::tools::tavily::Tavily;
 use crate::tools::telegram::TelegramTools;
@@ -70,6 +72,7 @@ fn built_in(base: &Base<'_>, ledger: &Arc<Ledger>) -> ToolTable {
         pins: base.store.clone(),
         profiles: base.store.clone(),
         conversations: base.store.clone(),
+        records: record_tools(base),
         memory: MemoryTools {
             chats: base.chats.clone(),
             settings: base.store.clone(),
@@ -84,7 +87,23 @@ fn built_in(base: &Base<'_>, ledger: &Arc<Ledger>) -> ToolTable {
     table
 }
 
-fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {
+/// The records of chats.
+pub(super) fn record_books(base: &Base<'_>) -> RecordBooks {
+    RecordBooks {
+        store: base.store.clone(),
+        settings: base.store.clone(),
+        prompts: base.prompts.clone(),
+        default_zone: base.settings.timezone,
+    }
+}
+
+/// The tools for records.
+pub(super) fn record_tools(base: &Base<'_>) -> RecordTools {
+    RecordTools { books: record_books(base), tasks: base.store.clone() }
+}
+
+/// The tools for scheduled tasks.
+pub(super) fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {
     let settings = base.settings.tasks;
     TaskTools {
         store: base.store.clone(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::base::{Base, Bot};
 use super::handles::task_cards;
 use crate::app::agents::AgentWatch;
+use crate::app::packs::PackWatch;
 use crate::app::policy::PolicyWatch;
 use crate::delivery::Owners;
 use crate::prompts::Names;
@@ -60,6 +61,17 @@ pub(super) fn agent_watch(base: &Base<'_>, names: Names, owners: Arc<dyn Owners>
     AgentWatch {
         prompts: base.prompts.clone(),
         names,
+        owners,
+        languages: base.languages.clone(),
+        background: base.groups.front.clone(),
+    }
+}
+
+/// What has a change of the owner's packs hold.
+pub(super) fn pack_watch(base: &Base<'_>, owners: Arc<dyn Owners>) -> PackWatch {
+    PackWatch {
+        prompts: base.prompts.clone(),
+        records: base.store.clone(),
         owners,
         languages: base.languages.clone(),
         background: base.groups.front.clone(),

@@ -8,6 +8,7 @@ use super::tail::SessionTail;
 use crate::domain::conversation::{Conversation, Message, Role};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
+use crate::domain::record::Rules;
 use crate::domain::task::Task;
 use crate::ids::{RunId, SessionId, TaskId, UpdateId};
 
@@ -101,4 +102,6 @@ pub struct Standing {
     pub left: Option<LeftTurn>,
     /// The end of the current session; `None` before the first one.
     pub current: Option<SessionTail>,
+    /// By what rules of its context packs messages matter there, beside those of every chat.
+    pub rules: Rules,
 }

@@ -8,6 +8,7 @@ use super::parked::ParkedTurn;
 use super::tail::SessionTail;
 use crate::domain::conversation::{EntryKey, Message, Role, Session};
 use crate::domain::facts::Unread;
+use crate::domain::importance::{self, By};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::pinning;
@@ -49,7 +50,12 @@ pub fn begin(mut standing: Standing, parts: &[Inbound], now: DateTime<Utc>) -> T
     }
     let Transition { output: tail, changes } = current(&standing, now);
     let turn = ActiveTurn { updates, ..ActiveTurn::new(standing.conversation, &tail, now) };
-    let question = parts.iter().map(|part| Message::from_inbound(tail.session, part)).collect();
+    let rules = std::mem::take(&mut standing.rules);
+    let said = |part: &Inbound| {
+        let message = Message::from_inbound(tail.session, part);
+        Message { importance: importance::of_with(By::Person, &message.text, &rules), ..message }
+    };
+    let question = parts.iter().map(said).collect();
     let mut begun = record(Begun { turn, question, gave_way: standing.left }, tail, changes);
     for (part, message) in parts.iter().zip(&begun.output.question).filter(|(part, _)| part.may_hold_facts())
     {
@@ -58,7 +64,7 @@ pub fn begin(mut standing: Standing, parts: &[Inbound], now: DateTime<Utc>) -> T
     let chat = standing.conversation.chat;
     let said = parts.iter().zip(&begun.output.question);
     let pins: Vec<_> =
-        said.filter_map(|(part, message)| pinning::vital(chat, message, &part.foreign)).collect();
+        said.filter_map(|(part, message)| pinning::vital(chat, message, &part.foreign, &rules)).collect();
     if !pins.is_empty() {
         begun.changes.add(Change::PinVital(pins));
     }

@@ -10,6 +10,7 @@ use crate::domain::conversation::{Conversation, EntryKey, Message, Role, Session
 use crate::domain::delivery::{Card, DeliveryEnd, PendingDelivery};
 use crate::domain::facts::UsedMemories;
 use crate::domain::message::{Inbound, Speaker};
+use crate::domain::record::Rules;
 use crate::domain::schedule::Schedule;
 use crate::domain::task::{
     Cost, Due, Ended, Lease, NewTask, PauseReason, Reason, RunStatus, State, Task, TaskChange,
@@ -136,7 +137,12 @@ fn whatever_ends_a_turn_ends_its_children() {
     );
     for acted in [false, true] {
         let left = LeftTurn { turn: turn.clone(), question: Vec::new(), acted, task: None };
-        let standing = Standing { conversation: HERE, left: Some(left), current: Some(tail.clone()) };
+        let standing = Standing {
+            rules: Rules::default(),
+            conversation: HERE,
+            left: Some(left),
+            current: Some(tail.clone()),
+        };
         let part = Inbound::addressed(place(), speaker(), "next".to_owned(), at(1));
         let begun = begin(standing, &[Inbound { update: UpdateId(9), ..part }], at(1));
         assert_eq!(of_children(begun.changes).0, [turn.id]);
@@ -148,7 +154,7 @@ fn what_is_vital_in_a_question_is_pinned_with_it() {
     let tail = tail();
     let part = |text: &str| Inbound::addressed(place(), speaker(), text.to_owned(), at(1));
     let parts = [part("I am allergic to nuts"), part("What can I cook?")];
-    let standing = Standing { conversation: HERE, left: None, current: Some(tail) };
+    let standing = Standing { rules: Rules::default(), conversation: HERE, left: None, current: Some(tail) };
     let begun = begin(standing, &parts, at(1));
     let pins: Vec<_> =
         begun.changes.into_iter().filter(|change| matches!(change, Change::PinVital(_))).collect();
@@ -179,7 +185,8 @@ fn a_question_takes_the_place_of_a_turn_that_never_ended() {
             let question = vec![said(Role::User, "before")];
             LeftTurn { turn: turn(&tail, updates), question, acted, task: None }
         });
-        let standing = Standing { conversation: HERE, left: left.clone(), current: Some(tail) };
+        let standing =
+            Standing { rules: Rules::default(), conversation: HERE, left: left.clone(), current: Some(tail) };
         let Transition { output, changes } = begin(standing, &[asked(1, "why?"), asked(2, "now!")], at(9));
         assert_eq!(shorts(changes), wanted, "{left:?}");
         if wanted.is_empty() {
@@ -198,7 +205,7 @@ fn a_question_takes_the_place_of_a_turn_that_never_ended() {
 
 #[test]
 fn the_first_turn_of_a_conversation_begins_its_session() {
-    let standing = Standing { conversation: HERE, left: None, current: None };
+    let standing = Standing { rules: Rules::default(), conversation: HERE, left: None, current: None };
     let begun = begin(standing.clone(), &[asked(1, "hi")], at(0));
     assert_eq!(shorts(begun.changes), ["begin session", "0 hi", "session 1", "turn at 0"]);
     assert!(begun.output.question.iter().all(|message| message.session == begun.output.turn.session));
@@ -210,7 +217,8 @@ fn the_first_turn_of_a_conversation_begins_its_session() {
 fn what_a_person_typed_themselves_is_marked_to_be_read_for_facts() {
     let typed = || Inbound { learns: true, ..asked(1, "I live in Riga") };
     let begin_with = |part: Inbound| {
-        let standing = Standing { conversation: HERE, left: None, current: Some(tail()) };
+        let standing =
+            Standing { rules: Rules::default(), conversation: HERE, left: None, current: Some(tail()) };
         shorts(begin(standing, &[part], at(0)).changes).last().cloned().unwrap()
     };
     assert_eq!(begin_with(typed()), "unread 5");
@@ -234,7 +242,8 @@ fn a_run_that_acted_fails_when_it_gives_way() {
         let task = leased(run);
         let turn = ActiveTurn { id: run, task: Some(task.id), ..turn(&tail, &[]) };
         let left = LeftTurn { turn, question: Vec::new(), acted, task: Some(task) };
-        let standing = Standing { conversation: HERE, left: Some(left), current: Some(tail) };
+        let standing =
+            Standing { rules: Rules::default(), conversation: HERE, left: Some(left), current: Some(tail) };
         let changes = shorts(begin(standing, &[asked(1, "why?")], at(70)).changes);
         assert_eq!(changes, [wanted, vec!["5 why?", "session 1", "turn at 5"]].concat(), "{acted}");
     }
@@ -258,7 +267,8 @@ fn a_question_is_tried_again_if_there_is_one() {
             acted: true,
             task: None,
         });
-        let standing = Standing { conversation: HERE, left: left.clone(), current: Some(tail) };
+        let standing =
+            Standing { rules: Rules::default(), conversation: HERE, left: left.clone(), current: Some(tail) };
         let model = Some("openai:x".parse().unwrap());
         let asked = AskedAgain {
             update: UpdateId(9),
@@ -346,7 +356,8 @@ fn the_turn_of_a_task_begins_if_the_run_is_wanted() {
         let run = RunId::new();
         let lease = leased(run).lease.map(|lease| Lease { by_hand, ..lease });
         let task = Task { state, lease, ..leased(run) };
-        let standing = Standing { conversation: HERE, left: None, current: Some(tail()) };
+        let standing =
+            Standing { rules: Rules::default(), conversation: HERE, left: None, current: Some(tail()) };
         let Transition { output, changes } = begin_task(standing.clone(), &task, run, at(60));
         assert_eq!(shorts(changes), wanted, "{state:?} {by_hand}");
         let output = output.map(|begun| (begun.turn.id, begun.turn.task));

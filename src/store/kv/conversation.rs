@@ -8,7 +8,8 @@ use chrono::{DateTime, Utc};
 use super::records::turns::{self, Beginning};
 use super::records::{background, calls, edits, parked, sessions};
 use super::{KvStore, key};
-use crate::domain::conversation::{Conversation, EntryKey, Message, Session};
+use crate::domain::conversation::{Conversation, EntryKey, Message, Role, Session};
+use crate::domain::importance::{self, By};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
 use crate::domain::tool::ToolCall;
@@ -40,8 +41,10 @@ impl ConversationStore for KvStore {
         now: DateTime<Utc>,
     ) -> Result<ActiveTurn> {
         let (at, question) = (Beginning { bot: self.bot(), conversation, now }, question.to_vec());
-        let begun =
-            self.change("begin a turn", move |tables, changes| turns::begin(tables, changes, at, &question));
+        let begun = self.change("begin a turn", move |tables, changes| {
+            let rules = self.0.pack_rules.in_chat(tables, conversation.chat)?;
+            turns::begin(tables, changes, at, &question, &rules)
+        });
         Ok(begun.await?.turn)
     }
 
@@ -97,8 +100,15 @@ impl ConversationStore for KvStore {
 
     async fn end_turn(&self, run: &ActiveTurn, end: TurnEnd) -> Result<()> {
         let (bot, run, is_of_task) = (self.bot(), run.clone(), end.task.is_some());
-        self.change_durably("end a turn", move |tables, changes| turns::end(tables, changes, bot, &run, end))
-            .await?;
+        self.change_durably("end a turn", move |tables, changes| {
+            let rules = self.0.pack_rules.in_chat(tables, run.conversation.chat)?;
+            let mut end = end;
+            for answer in end.messages.iter_mut().filter(|message| message.role == Role::Assistant) {
+                answer.importance = importance::of_with(By::Model, &answer.text, &rules);
+            }
+            turns::end(tables, changes, bot, &run, end)
+        })
+        .await?;
         if is_of_task {
             self.tell_of_tasks();
         }
@@ -128,7 +138,8 @@ impl ConversationStore for KvStore {
         }
         let changed = self
             .change_durably("store the edit of a message", move |tables, changes| {
-                edits::apply(tables, changes, &edited)
+                let rules = self.0.pack_rules.in_chat(tables, edited.place.chat)?;
+                edits::apply(tables, changes, &edited, &rules)
             })
             .await?;
         if changed > 0 {

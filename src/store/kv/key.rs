@@ -8,7 +8,7 @@ use chrono::{DateTime, Datelike, NaiveDate, Utc};
 use crate::domain::conversation::{Conversation, EntryKey};
 use crate::domain::usage::{Purpose, Spending};
 use crate::ids::{
-    BotId, ChatId, MessageId, NoteId, PersonaId, PinId, RunId, SessionId, TaskId, UpdateId, UserId,
+    BotId, ChatId, MessageId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId, TaskId, UpdateId, UserId,
 };
 
 /// The length of a ULID as text.
@@ -135,6 +135,11 @@ pub(super) fn person(of: ChatId, user: &UserId) -> Vec<u8> {
 /// A note of a chat.
 pub(super) fn note(chat: ChatId, note: NoteId) -> Vec<u8> {
     Key::default().number(chat.0).id(note).0
+}
+
+/// A record of a chat.
+pub(super) fn record(chat: ChatId, record: RecordId) -> Vec<u8> {
+    Key::default().number(chat.0).id(record).0
 }
 
 /// A persona of a chat's own.

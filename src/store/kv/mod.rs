@@ -7,6 +7,7 @@
 mod audit;
 mod buffer;
 mod changes;
+mod chat_records;
 mod children;
 mod conversation;
 mod decoded;
@@ -23,6 +24,7 @@ mod memory;
 mod merged;
 mod notes;
 mod outbox;
+mod pack_rules;
 mod parked;
 mod people;
 mod personas;
@@ -63,6 +65,7 @@ use self::fault::Fault;
 use self::format::OPEN;
 use self::inventory::live_bytes;
 use self::marks::Marks;
+use self::pack_rules::PackRules;
 use self::records::{session_list, upgrade};
 use self::space::Space;
 use self::tables::{SESSIONS, Tables};
@@ -94,6 +97,7 @@ struct Shared {
     summary_news: Arc<Notify>,
     /// Messages of conversations that are going on.
     messages: Decoded<Message>,
+    pack_rules: PackRules,
 }
 
 impl KvStore {
@@ -116,6 +120,7 @@ impl KvStore {
             erasure_news: Arc::default(),
             summary_news: Arc::default(),
             messages,
+            pack_rules: PackRules::default(),
         }));
         let now = Clock::system().now();
         store

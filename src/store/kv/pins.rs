@@ -65,7 +65,8 @@ impl PinStore for KvStore {
         }
         let words = words.to_owned();
         self.change_durably("change the pins of a message", move |tables, changes| {
-            pins::follow(tables, changes, chat, message, &words)
+            let rules = self.0.pack_rules.in_chat(tables, chat)?;
+            pins::follow(tables, changes, chat, pins::Edit { message, words: &words, rules: &rules })
         })
         .await
     }

@@ -24,6 +24,7 @@ use crate::domain::persona::{OwnPersona, PersonaQuestion};
 use crate::domain::pin::Pin;
 use crate::domain::profile::UserProfile;
 use crate::domain::reception::Received;
+use crate::domain::record::Record;
 use crate::domain::summary::{Summary, SummaryJob};
 use crate::domain::task::{Task, TaskRun};
 use crate::domain::tool::ToolCall;
@@ -78,6 +79,8 @@ pub(super) struct Tables<'a> {
     pub(super) own_by_time: Table<'a, ()>,
     /// Notes by chat and id.
     pub(super) notes: Table<'a, Note>,
+    /// Records in the forms of context packs, by chat and id.
+    pub(super) records: Table<'a, Record>,
     /// Personas of chats' own, by chat and id.
     pub(super) personas: Table<'a, OwnPersona>,
     /// Messages that ask for the words of a persona, by chat and message.
@@ -207,7 +210,7 @@ pub(super) const SESSIONS: &str = "sessions";
 pub(super) const MESSAGES: &str = "messages";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 53] = [
+pub(super) const NAMES: [&str; 54] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -229,6 +232,7 @@ pub(super) const NAMES: [&str; 53] = [
     "own",
     "own_by_time",
     "notes",
+    "records",
     "personas",
     "persona_questions",
     "chats",
@@ -289,6 +293,7 @@ impl<'a> Tables<'a> {
             own: Table::new("own", snapshot),
             own_by_time: Table::new("own_by_time", snapshot),
             notes: Table::new("notes", snapshot),
+            records: Table::new("records", snapshot),
             personas: Table::new("personas", snapshot),
             persona_questions: Table::new("persona_questions", snapshot),
             chats: Table::new("chats", snapshot),

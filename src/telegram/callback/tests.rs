@@ -11,7 +11,7 @@ use crate::domain::conversation::EntryKey;
 use crate::domain::erasure::SaidAt;
 use crate::domain::role::AccessRole;
 use crate::domain::task::IfMissed;
-use crate::ids::{ChatId, MemoryId, MessageId, NoteId, PersonaId, PinId, RunId, SessionId, TaskId};
+use crate::ids::{ChatId, MemoryId, MessageId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId, TaskId};
 
 fn returns<F: Family + Clone + PartialEq + Debug>(value: &F) -> Result<(), TestCaseError> {
     let data = Data::from(value.clone());
@@ -97,6 +97,17 @@ proptest! {
         let note = NoteId::new();
         let all = [Notes::Lists(page), Notes::Open(note, page), Notes::Done(note), Notes::Remove(note), Notes::Undo(note)];
         returns(&all[usize::try_from(kind).unwrap()])?;
+    }
+
+    #[test]
+    fn records_return(page in any::<Page>(), at: u8, name in "[a-z0-9_-]{1,40}", kind in "[a-z_]{1,24}") {
+        let (record, kind) = (RecordId::new(), KindKey::of(&name, &kind));
+        use Records as R;
+        let all = [
+            R::Kinds, R::Packs(page), R::Toggle(Short::new(&name).unwrap(), page), R::Kind(kind, page), R::Open(record),
+            R::Remind(record), R::Chart(record, at), R::Ask(record), R::Remove(record), R::Undo(record), R::Cancel(record),
+        ];
+        all.iter().try_for_each(returns)?;
     }
 
     #[test]
@@ -207,7 +218,7 @@ proptest! {
     }
 
     #[test]
-    fn what_no_button_says_is_gone(data in "(start|help|admit|approve|back|notes|pins|pin|persona|sessions|config|undo|zone|model|retry|tasks|usage|status)?:?\\PC{0,64}") {
+    fn what_no_button_says_is_gone(data in "(start|help|admit|approve|back|notes|records|pins|pin|persona|sessions|config|undo|zone|model|retry|tasks|usage|status)?:?\\PC{0,64}") {
         // It is read without a panic; what is read is what is written.
         for written in [
             data.parse::<Start>().map(|press| press.to_string()),
@@ -216,6 +227,7 @@ proptest! {
             data.parse::<Back>().map(|press| press.to_string()),
             data.parse::<Help>().map(|press| press.to_string()),
             data.parse::<Notes>().map(|press| press.to_string()),
+            data.parse::<Records>().map(|press| press.to_string()),
             data.parse::<Pins>().map(|press| press.to_string()),
             data.parse::<KeepAnswer>().map(|press| press.to_string()),
             data.parse::<Persona>().map(|press| press.to_string()),
@@ -282,6 +294,12 @@ fn buttons_of_older_versions_are_read() {
         (&format!("notes:done:{ID}"), Notes::Done(note)),
         (&format!("notes:drop:{ID}"), Notes::Remove(note)),
         (&format!("notes:undo:{ID}"), Notes::Undo(note)),
+    ]);
+    let record: RecordId = ID.parse().unwrap();
+    read(&[
+        ("records:use:shop:1", Records::Toggle(Short::new("shop").unwrap(), 1)),
+        (&format!("records:remind:{ID}"), Records::Remind(record)),
+        (&format!("records:chart:{ID}:2"), Records::Chart(record, 2)),
     ]);
     let pin: PinId = ID.parse().unwrap();
     read(&[

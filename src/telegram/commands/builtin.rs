@@ -19,6 +19,7 @@ use super::notes::Notes;
 use super::persona::Persona;
 use super::pins::{PinWords, Pins};
 use super::privacy::Privacy;
+use super::records::Records;
 use super::retry::Retry;
 use super::sessions::Sessions;
 use super::start::Start;
@@ -41,6 +42,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(Stop::new(handles)),
         Arc::new(Why::new(handles)),
         Arc::new(Notes::new(handles)),
+        Arc::new(Records::new(handles)),
         Arc::new(PinWords::new(handles)),
         Arc::new(Pins::new(handles)),
         Arc::new(Memory::new(handles)),

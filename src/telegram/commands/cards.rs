@@ -82,6 +82,14 @@ impl Cards {
         self.deliver(&asker.place, &message).await.is_ok()
     }
 
+    /// Sends a picture where somebody asked for it; `false` if Telegram does not take it or the bot stops.
+    pub async fn send_picture(&self, asker: &Asker, png: Vec<u8>, caption: String) -> bool {
+        let content = Formatted { text: caption, entities: Vec::new() };
+        let message =
+            Outgoing { content, picture: Some(png), urgency: urgency(asker), ..Outgoing::default() };
+        self.deliver(&asker.place, &message).await.is_ok()
+    }
+
     /// Asks somebody for words: the field of a reply opens for them, with a hint in it. Gives the message that asks, to
     /// which they reply; `None` if it could not be sent.
     pub async fn ask(&self, asker: &Asker, words: &str, hint: &str) -> Option<MessageId> {

@@ -10,12 +10,13 @@ use crate::config::AccessSettings;
 use crate::domain::code::CodeKey;
 use crate::ledger::Ledger;
 use crate::mcp::supervisor::Mcp;
-use crate::memory::Chats;
+use crate::memory::{Chats, RecordBooks};
 use crate::policy::tools::Policy;
 use crate::prompts::Prompts;
 use crate::store::Store;
 use crate::telegram::inbound::Me;
 use crate::tools::Registry;
+use crate::tools::records::Reminding;
 use crate::tools::telegram::{Approvers, TelegramTools};
 use crate::turn::extraction::Extractor;
 use crate::turn::parked::Parked;
@@ -34,6 +35,10 @@ pub struct Handles {
     pub access: AccessSettings,
     /// Turns that wait for a person.
     pub parked: Parked,
+    /// The records of chats.
+    pub records: RecordBooks,
+    /// Makes reminders of records.
+    pub reminding: Reminding,
     /// What is indexed of what chats have said.
     pub chats: Chats,
     /// When chats have had something forgotten.

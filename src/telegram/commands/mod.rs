@@ -25,6 +25,7 @@ pub mod notices;
 mod persona;
 mod pins;
 mod privacy;
+mod records;
 mod removed;
 mod replies;
 mod retry;

@@ -19,7 +19,7 @@ use crate::ids::{ChatId, MessageId, RunId, TaskId};
 use crate::prompts::texts::Texts;
 use crate::store::{ConversationStore, StoreError};
 use crate::telegram::callback::{
-    Approve, Back, Family, KeepAnswer, Retry as Button, TaskPress, TaskVerb, Tasks, TurnTag,
+    Approve, Back, Family, KeepAnswer, Records, Retry as Button, TaskPress, TaskVerb, Tasks, TurnTag,
 };
 use crate::telegram::send;
 use crate::turn::question::{Again, Question};
@@ -46,6 +46,7 @@ pub fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> Vec<Vec<
         Action::ApproveHour => rules(&texts.button_approve_hour, Ruled::Hour),
         Action::ApproveDeny => rules(&texts.button_approve_deny, Ruled::Denied),
         Action::Undo => send::Button::new(&texts.button_undo, Back(run)),
+        Action::Remind(record) => send::Button::new(&texts.button_remind, Records::Remind(record)),
         Action::RunTask(task) => of_task(&texts.button_run_now, TaskVerb::Run, task),
         Action::SkipTask(task) => of_task(&texts.button_skip, TaskVerb::Skip, task),
         Action::ResumeTask(task) => of_task(&texts.button_resume, TaskVerb::Resume, task),

@@ -6,6 +6,7 @@ use figaro_mcp::catalog::{Catalog, Choice};
 
 use super::config::ConfigTools;
 use super::recall::MemoryTools;
+use super::records::RecordTools;
 use super::source::{Rare, Sources};
 use super::tasks::{TaskTools, allow_tool};
 use super::telegram::TelegramTools;
@@ -14,6 +15,7 @@ use super::{
     Registry, Tool, ToolSource, action, agents, find, lookup, memories, moderation, notes, pins as pin_tools,
     profile, recall, web,
 };
+
 use crate::store::{ConversationStore, NoteStore, PinStore, ProfileStore};
 
 /// The names of the tools that come with Figaro, a line each; a test compares them with the table.
@@ -83,6 +85,8 @@ pub struct BuiltIn {
     pub conversations: Arc<dyn ConversationStore>,
     /// What was said earlier in chats.
     pub memory: MemoryTools,
+    /// The records of chats.
+    pub records: RecordTools,
     /// The settings of chats.
     pub config: ConfigTools,
     /// The tools for scheduled tasks.
@@ -94,7 +98,7 @@ pub struct BuiltIn {
 impl BuiltIn {
     /// Adds every built-in tool. A new one is a file in `tools/` and a line here.
     pub fn register(self, table: &mut ToolTable) {
-        let Self { notes, pins, profiles, conversations, memory, config, tasks, web } = self;
+        let Self { notes, pins, profiles, conversations, memory, records, config, tasks, web } = self;
         table.add(notes::add(notes.clone()));
         table.add(notes::list(notes.clone()));
         table.add(notes::remove(notes.clone()));
@@ -109,6 +113,7 @@ impl BuiltIn {
         table.add(lookup::tool(conversations));
         table.add(recall::tool(memory));
         table.add(memories::tool());
+        records.unoffered().into_iter().for_each(|tool| table.add(tool));
         table.add(action::tool());
         table.add(agents::tool());
         table.add(tasks.clone().schedule_tool());

@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::config::{EngineKind, StoreUrl};
 use crate::domain::tool::{Effect, MAX_FOUND, StatusKey, ToolKind};
 use crate::ids::{BotId, ChatId, UserId};
-use crate::memory::Chats;
+use crate::memory::{Chats, RecordBooks};
 use crate::policy::access::Admins;
 use crate::prompts::texts::Locales;
 use crate::prompts::{Names, Prompts};
@@ -75,6 +75,15 @@ async fn built_in() -> (ToolTable, TempDir) {
         pins: store.clone(),
         profiles: store.clone(),
         conversations: store.clone(),
+        records: RecordTools {
+            books: RecordBooks {
+                store: store.clone(),
+                settings: store.clone(),
+                prompts: Arc::new(Prompts::load(None).unwrap()),
+                default_zone: Tz::UTC,
+            },
+            tasks: store.clone(),
+        },
         memory: MemoryTools {
             chats: Chats::new(store.clone(), Clock::system()),
             settings: store,
@@ -178,7 +187,7 @@ async fn every_language_has_a_status_line_for_every_tool() {
 async fn the_names_of_all_tools_are_known_without_a_bot() {
     let (table, _folder) = built_in().await;
     let rare: Vec<String> = table.rare.iter().map(|tool| tool.spec().name.clone()).collect();
-    let offered = table.registry().looking_up().remembering().specs(&[]);
+    let offered = table.registry().looking_up().remembering().keeping_records([]).specs(&[]);
     // These act by the Bot API.
     let others = ["allow_task", "moderate"].map(str::to_owned);
     let mut own: Vec<String> =
@@ -204,12 +213,16 @@ async fn the_names_of_all_tools_are_known_without_a_bot() {
 async fn no_built_in_tool_is_named_elsewhere() {
     let (table, _folder) = built_in().await;
     let rare: Vec<String> = table.rare.iter().map(|tool| tool.spec().name.clone()).collect();
-    let offered = table.registry().looking_up().remembering().specs(&[]);
+    let offered = table.registry().looking_up().remembering().keeping_records([]).specs(&[]);
     let names: Vec<String> = offered.iter().map(|spec| spec.name.clone()).chain(rare).collect();
-    assert_eq!(names.len(), 21, "{names:?}");
+    assert_eq!(names.len(), 24, "{names:?}");
     let mut faults = Vec::new();
     for (file, text) in sources(Path::new("src")) {
-        let home = if file.starts_with("src/tools/tasks") { &file.with_file_name("mod.rs") } else { &file };
+        let home = match () {
+            () if file.starts_with("src/tools/tasks") => &file.with_file_name("mod.rs"),
+            () if file.starts_with("src/tools/records") => &file.with_file_name("offered.rs"),
+            () => &file,
+        };
         let home = fs::read_to_string(home).unwrap();
         let makes = |name: &str| {
             ["About::new(", "NAME: &str = "].iter().any(|by| home.contains(&format!("{by}\"{name}\"")))

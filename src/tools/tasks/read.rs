@@ -67,7 +67,7 @@ impl TaskReader {
     }
 
     /// When a task is to run, not more often than it may.
-    pub(super) fn when(
+    pub(in crate::tools) fn when(
         &self,
         text: &str,
         recurring: bool,

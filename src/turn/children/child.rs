@@ -24,7 +24,7 @@ use crate::turn::control::{CancelReason, Control};
 use crate::turn::execute::{Driven, Halt};
 use crate::turn::kin::{Unheard, Voice};
 use crate::turn::log::StepLog;
-use crate::turn::prepare::{form, read_in_hand, split_in_hand};
+use crate::turn::prepare::{form, keeping, read_in_hand, split_in_hand};
 use crate::turn::run::{Answer, Run};
 use crate::turn::setup::{Bounds, Setup};
 use crate::turn::taken_up::{Stored, TakenUp, take_up};
@@ -162,7 +162,8 @@ impl Family {
     }
 
     fn tools(&self, tools: &Arc<Registry>) -> Arc<Registry> {
-        if self.ground.has_keys { Arc::new(tools.looking_up()) } else { tools.clone() }
+        let tools = if self.ground.has_keys { Arc::new(tools.looking_up()) } else { tools.clone() };
+        keeping(tools, &self.ground.records)
     }
 
     /// The machine of a child, as far as it had come before a restart, and its system prompt.
@@ -250,6 +251,7 @@ impl Family {
         let by = SideEffects {
             sources: answer.sources.clone(),
             tasks: answer.tasks.clone(),
+            remindable: answer.remindable.clone(),
             said: answer.said.clone(),
             spoke: answer.spoke,
             ..SideEffects::default()

@@ -54,7 +54,10 @@ pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
             let actions = reminder_actions(task);
             delivery.map(|delivery| PendingDelivery { actions, ..delivery })
         }
-        None if is_answered => delivery.map(|delivery| offering_pin(facts, delivery, answer)),
+        None if is_answered => {
+            let delivery = delivery.map(|delivery| offering_reminder(delivery, answer));
+            delivery.map(|delivery| offering_pin(facts, delivery, answer))
+        }
         _ => delivery,
     };
     let delivery = delivery.map(|delivery| offering_undo(facts, delivery));
@@ -166,6 +169,13 @@ fn delivery(
         task,
         ..PendingDelivery::new(facts.turn.id, first.place.clone(), reply.markdown, facts.now)
     })
+}
+
+/// An answer, with a button that reminds of the record that the turn saved last, unless it made a task itself.
+fn offering_reminder(mut delivery: PendingDelivery, answer: &Answer) -> PendingDelivery {
+    let record = answer.remindable.last().filter(|_| answer.tasks.is_empty());
+    delivery.actions.extend(record.map(|record| Action::Remind(*record)));
+    delivery
 }
 
 /// An answer, with a button to pin it if it is worth keeping and nothing else is to be done with it.

@@ -19,16 +19,18 @@ use crate::domain::chat::ChatConfig;
 use crate::domain::conversation::{Message, Role};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
+use crate::domain::record::Book;
 use crate::domain::summary::Summary;
 use crate::domain::tool::{Call, SideEffects};
 use crate::domain::turn::{ActiveTurn, Checkpoint};
 use crate::files::Files;
+use crate::memory::bearing_lines;
 use crate::policy::access::Standing;
 use crate::policy::address::Addresses;
 use crate::prompts::{PersonView, Prompts};
 use crate::provider::models::Models;
 use crate::store::{ConversationStore, FactStore, NoteStore, PinStore, SummaryStore};
-use crate::text::one_line;
+use crate::text::{estimate_tokens, one_line};
 
 /// So many are looked at where so many cannot be read.
 const FEW_MESSAGES: usize = 10;
@@ -94,6 +96,8 @@ pub(super) struct Chosen<'a> {
     pub(super) person: Option<&'a PersonView>,
     /// How the bot speaks in the chat.
     pub(super) persona: &'a Spoken,
+    /// The records of the chat.
+    pub(super) book: &'a Book,
 }
 
 impl Loader {
@@ -128,6 +132,10 @@ impl Loader {
         let pictures = self.pictures(question, &history, chosen.model).await;
         let zone = chosen.config.timezone.unwrap_or(self.default_zone);
         let words: Vec<&str> = question.parts.iter().map(|part| part.text.as_str()).collect();
+        // What others said in a group is not looked up for a guest.
+        let recalls = question.standing != Standing::Guest || !place.is_group();
+        let records = if recalls { self.records(question, chosen) } else { Vec::new() };
+        let of_records: usize = records.iter().map(|line| estimate_tokens(line) + 1).sum();
         let asking = Asking {
             place,
             zone,
@@ -137,10 +145,9 @@ impl Loader {
             pictures: &pictures,
             user: question.asker().map_or(&first.speaker.user, |asker| &asker.user),
             text: &words.join("\n"),
-            // What others said in a group is not looked up for a guest.
-            recalls: question.standing != Standing::Guest || !place.is_group(),
+            recalls,
             asked_at: now,
-            room: Room::of(self.history_tokens),
+            room: Room::of(self.history_tokens).without(of_records),
         };
         let context = self.contexts.of(&asking).await.map_err(not_rendered)?;
         let material = Material {
@@ -153,6 +160,7 @@ impl Loader {
             config: chosen.config,
             default_zone: self.default_zone,
             person: chosen.person,
+            records: &records,
             notes: &notes,
             background: &background,
             question: &question.parts,
@@ -169,6 +177,22 @@ impl Loader {
         let now = answer.chain(question.parts.iter().rev()).chain(background.iter().rev());
         let written = written(question, now, &history);
         Ok(Loaded { window, side_effects, in_hand: read_in_hand(&in_hand), written })
+    }
+
+    /// A line for each record that bears on a question, as many as their share of the prompt takes; and never more than half of what the
+    /// conversation may take.
+    fn records(&self, question: &Question, chosen: &Chosen<'_>) -> Vec<String> {
+        let book = chosen.book;
+        let window = self.models.capabilities(chosen.model).map(|can| can.context_window);
+        let share: usize = book.packs().iter().map(|pack| pack.share.of(window)).sum();
+        if share == 0 {
+            return Vec::new();
+        }
+        let quoted = question.parts.iter().filter_map(|part| part.quotes.as_ref());
+        let words = question.parts.iter().map(|part| part.text.as_str());
+        let words: Vec<&str> = words.chain(quoted.map(|quoted| quoted.text.as_str())).collect();
+        let tokens = share.min(self.history_tokens / 2);
+        bearing_lines(book, &self.prompts.packs(), &words.join("\n"), self.reporter.now(), tokens)
     }
 
     /// The pictures of the question and of the history, if one of the models that may be asked sees.

@@ -46,7 +46,8 @@ use crate::prompts::texts::Locales;
 use crate::provider::models::Models;
 use crate::provider::{Earlier, Item};
 use crate::store::{ChildStore, ConversationStore, ProfileStore, SessionStore, SettingsStore, StoreError};
-use crate::tools::{Alone, Registry, SendAllowance, ToolContext};
+use crate::tools::records::RecordTools;
+use crate::tools::{Alone, Registry, SendAllowance, Tool, ToolContext};
 
 /// Prepares turns: chooses the agent and the model, loads what they are told, sets up the run. Called by the pipeline.
 #[derive(Debug, Clone)]
@@ -65,6 +66,8 @@ pub struct Preparer {
     pub profiles: Arc<dyn ProfileStore>,
     /// The agents and their tools.
     pub agents: Agents,
+    /// The records of chats, and the tools for them.
+    pub records: RecordTools,
     /// The personas of chats.
     pub personas: PersonaLoader,
     /// The models and what they can do.
@@ -103,6 +106,8 @@ pub(super) struct Ground {
     pub(super) has_keys: bool,
     /// The agents that may be asked; `None` for all that a chat can choose.
     pub(super) agents: Option<Vec<String>>,
+    /// The tools for the records of the chat; none where it has chosen no context pack.
+    pub(super) records: Vec<Arc<dyn Tool>>,
 }
 
 /// How the model is to write: as the chat has set, else as its persona says, else as the agent does.
@@ -121,6 +126,7 @@ fn ground(loaded: &Loaded, agent: Option<&Agent>, settings: Generation) -> Groun
         settings,
         has_keys: window.has_keys,
         agents: agent.filter(|agent| !agent.has_all_tools()).map(|agent| agent.agents.clone()),
+        records: Vec::new(),
     }
 }
 
@@ -140,6 +146,11 @@ pub(in crate::turn) fn form(agent: &Agent) -> Result<Option<Form>, TurnError> {
 fn offered(tools: Arc<Registry>, has_keys: bool, remembers: bool) -> Arc<Registry> {
     let tools = if has_keys { Arc::new(tools.looking_up()) } else { tools };
     if remembers { Arc::new(tools.remembering()) } else { tools }
+}
+
+/// The tools of a turn in a chat whose records have these.
+pub(super) fn keeping(tools: Arc<Registry>, records: &[Arc<dyn Tool>]) -> Arc<Registry> {
+    if records.is_empty() { tools } else { Arc::new(tools.keeping_records(records.iter().cloned())) }
 }
 
 /// For whom the agent of a turn runs.
@@ -188,6 +199,8 @@ impl Preparer {
         let zone = self.loader.default_zone;
         let person = person::asker(&*self.profiles, question, &config, zone, &self.reporter).await;
         let persona = self.personas.of(question, first.place.chat, &config, &self.reporter).await;
+        let book = self.records.books.with(first.place.chat, &config).await;
+        let book = self.reporter.or_without(book, "records");
         let told = agent.and_then(|agent| staff.instructions(agent));
         let chosen = Chosen {
             config: &config,
@@ -195,13 +208,16 @@ impl Preparer {
             instructions: told.as_deref(),
             person: person.as_ref(),
             persona: &persona,
+            book: &book,
         };
         let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
         let (instructions, has_keys) = (loaded.window.instructions.clone(), loaded.window.has_keys);
         let pins = loaded.window.pins.clone();
         let tools = offered(part.tools, has_keys, !loaded.window.labels.is_empty());
+        let records = self.records.offered(&book);
+        let tools = keeping(tools, &records);
         let of_chat = [config.settings, persona.settings];
-        let ground = Some(ground(&loaded, agent, Generation::nearest(of_chat)));
+        let ground = Some(Ground { records, ..ground(&loaded, agent, Generation::nearest(of_chat)) });
         let form = agent.map(form).transpose().map_err(failed)?.flatten();
         let run = self.run(loaded, question, &taken_up, &tools).shaped(form);
         let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.untold());

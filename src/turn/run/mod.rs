@@ -214,7 +214,8 @@ impl Run {
         }
         let unkept = self.is_unkept(&pass);
         let addresses = self.addresses.clone();
-        let SideEffects { spoke, sources, tasks, mut said, observation, .. } = self.side_effects.clone();
+        let SideEffects { spoke, sources, tasks, remindable, mut said, observation, .. } =
+            self.side_effects.clone();
         said.retain(|said| !self.state.told.contains(&said.order));
         let is_cut = self.state.hands_back || self.state.passes >= self.max_passes;
         let (usage, nano_usd) = (self.state.usage, self.state.nano_usd);
@@ -225,6 +226,7 @@ impl Run {
             sources,
             addresses,
             tasks,
+            remindable,
             said,
             is_cut,
             memories,

@@ -14,7 +14,7 @@ use crate::domain::source::Source;
 use crate::domain::tool::{Call, SideEffects, ToolSpent};
 use crate::domain::turn::PersonQuestion;
 use crate::domain::usage::Usage;
-use crate::ids::{MemoryId, TaskId};
+use crate::ids::{MemoryId, RecordId, TaskId};
 use crate::policy::address::Addresses;
 use crate::provider::fold::Pass;
 
@@ -149,6 +149,8 @@ pub struct Answer {
     pub addresses: Addresses,
     /// Tasks that the turn made or changed.
     pub tasks: Vec<TaskId>,
+    /// Records that the turn saved and that offer reminders.
+    pub remindable: Vec<RecordId>,
     /// What children have said to the person before the words of the last pass.
     pub said: Vec<Said>,
     /// The last pass had no tools because a bound was reached: it may be less than what was asked for.

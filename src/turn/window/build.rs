@@ -57,6 +57,8 @@ pub struct Material<'a> {
     pub default_zone: Tz,
     /// Whoever asks; `None` where their message says all.
     pub person: Option<&'a PersonView>,
+    /// Records of the chat that bear on the question, a line each.
+    pub records: &'a [String],
     /// The chat's notes.
     pub notes: &'a [Note],
     /// What was said without addressing the bot, oldest first.
@@ -167,6 +169,7 @@ fn tail(prompts: &Prompts, material: &Material<'_>, found: Found, zone: Tz) -> R
         task: material.question.iter().any(|part| part.task.is_some()),
         background: material.background.iter().map(background_view).collect(),
         person: material.person.cloned(),
+        records: material.records.to_vec(),
         notes: note_lines(material.notes, &asked, now.date_naive()),
         now: format!("{} ({zone})", now.format("%A, %-d %B %Y, %H:%M")),
         question: parts.collect::<Result<Vec<_>, _>>()?.join("\n"),

@@ -172,6 +172,7 @@ fn prompt(words: &[String]) -> Vec<String> {
         config: &config,
         default_zone: chrono_tz::UTC,
         person: Some(&person),
+        records: &[],
         notes: &notes,
         background: &background,
         question: &question,

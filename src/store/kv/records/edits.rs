@@ -11,7 +11,9 @@ use super::super::tables::Tables;
 use super::{index, parked, summaries, vectors};
 use crate::domain::conversation::{Message, Role};
 use crate::domain::facts::Unread;
+use crate::domain::importance::{self, By};
 use crate::domain::message::Inbound;
+use crate::domain::record::Rules;
 use crate::ids::RunId;
 
 /// So many of the newest messages of a conversation are looked through, in all its sessions together.
@@ -50,9 +52,11 @@ pub(in crate::store::kv) fn apply(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     edited: &Inbound,
+    rules: &Rules,
 ) -> Result<usize, Fault> {
-    let found = find(tables, edited)?;
-    for message in &found {
+    let mut found = find(tables, edited)?;
+    for message in &mut found {
+        message.importance = importance::of_with(By::Person, &message.text, rules);
         summaries::make_stale(tables, changes, message.session, message.index)?;
         let key = key::message(message.session, message.index);
         vectors::remove(tables, changes, &key);

@@ -21,6 +21,7 @@ pub(in crate::store::kv) fn migrate(
     move_settings(tables, changes, from, to)?;
     move_config_changes(tables, changes, from, to)?;
     move_notes(tables, changes, from, to)?;
+    move_records(tables, changes, from, to)?;
     move_personas(tables, changes, from, to)?;
     move_pins(tables, changes, from, to)?;
     move_memories(tables, changes, from, to)?;
@@ -82,6 +83,22 @@ fn move_notes(tables: &Tables<'_>, changes: &mut Changes<'_>, from: ChatId, to: 
             changes.put(&tables.notes, key::note(to, note.id), &note)?;
         }
         changes.remove(&tables.notes, old);
+    }
+    Ok(())
+}
+
+/// All records move: others refer to them.
+fn move_records(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    from: ChatId,
+    to: ChatId,
+) -> Result<(), Fault> {
+    for item in tables.records.scan(&key::chat(from))? {
+        let (old, mut record) = item?;
+        record.chat = to;
+        changes.put(&tables.records, key::record(to, record.id), &record)?;
+        changes.remove(&tables.records, old);
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use crate::domain::memory::Memory;
 use crate::domain::pin::{Pin, PinType, SystemPin};
 use crate::domain::pinning::{self, Adding, Followed};
 use crate::domain::profile::{Consent, UserProfile};
+use crate::domain::record::Rules;
 use crate::ids::{ChatId, MemoryId, MessageId, PinId, SessionId, UserId};
 use crate::store::PinAdded;
 
@@ -133,17 +134,26 @@ pub(in crate::store::kv) fn remove_of_memories(
     Ok(removed)
 }
 
+/// What a message says since it was edited.
+pub(in crate::store::kv) struct Edit<'a> {
+    /// The message.
+    pub(in crate::store::kv) message: MessageId,
+    /// Its words now.
+    pub(in crate::store::kv) words: &'a str,
+    /// What rules of packs hold in its chat.
+    pub(in crate::store::kv) rules: &'a Rules,
+}
+
 /// Has the pins of an edited message say what it says now.
 pub(in crate::store::kv) fn follow(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     chat: ChatId,
-    message: MessageId,
-    words: &str,
+    Edit { message, words, rules }: Edit<'_>,
 ) -> Result<(), Fault> {
     let pins = tables.pins.list(&key::chat(chat))?;
     for pin in pins.iter().filter(|pin| pin.telegram == Some(message)) {
-        match pinning::followed(pin, words) {
+        match pinning::followed(pin, words, rules) {
             Followed::Same => {}
             Followed::Changed(pin) => put(tables, changes, &pin)?,
             Followed::Gone => changes.remove(&tables.pins, key::pin(chat, pin.id)),

@@ -12,6 +12,7 @@ use super::{parked, people, sessions, tasks, write};
 use crate::domain::conversation::{Conversation, EntryKey, Message};
 use crate::domain::message::Inbound;
 use crate::domain::model::ModelName;
+use crate::domain::record::Rules;
 use crate::domain::task::Task;
 use crate::domain::turn::{
     self, ActiveTurn, AskedAgain, Begun, EndsWith, GoneOn, LastExchange, LeftTurn, Standing, Step,
@@ -27,14 +28,15 @@ pub(in crate::store::kv) struct Beginning {
     pub(in crate::store::kv) now: DateTime<Utc>,
 }
 
-/// Begins a turn with a question.
+/// Begins a turn with a question, in a chat with these rules of packs.
 pub(in crate::store::kv) fn begin(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     at: Beginning,
     question: &[Inbound],
+    rules: &Rules,
 ) -> Result<Begun, Fault> {
-    let standing = standing(tables, at.conversation)?;
+    let standing = Standing { rules: rules.clone(), ..standing(tables, at.conversation)? };
     let begun = write::transition(tables, changes, at.bot, turn::begin(standing, question, at.now))?;
     people::note(tables, changes, question)?;
     log_gave_way(&begun);
@@ -167,7 +169,8 @@ pub(in crate::store::kv) fn question(tables: &Tables<'_>, turn: &ActiveTurn) -> 
 fn standing(tables: &Tables<'_>, conversation: Conversation) -> Result<Standing, Fault> {
     let on_record = tables.turns.find(&key::conversation(conversation))?;
     let left = on_record.map(|turn| left(tables, turn)).transpose()?;
-    Ok(Standing { conversation, left, current: sessions::current_tail(tables, conversation)? })
+    let current = sessions::current_tail(tables, conversation)?;
+    Ok(Standing { conversation, left, current, rules: Rules::default() })
 }
 
 fn left(tables: &Tables<'_>, turn: ActiveTurn) -> Result<LeftTurn, Fault> {

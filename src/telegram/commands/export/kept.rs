@@ -13,6 +13,7 @@ use crate::domain::note::Note;
 use crate::domain::persona::OwnPersona;
 use crate::domain::pin::Pin;
 use crate::domain::profile::UserProfile;
+use crate::domain::record::Record;
 use crate::domain::summary::Summary;
 use crate::domain::task::Task;
 use crate::ids::{ChatId, SessionId, UserId};
@@ -35,6 +36,8 @@ pub(super) struct Kept {
     pub(super) personas: Vec<OwnPersona>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) notes: Vec<Note>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) records: Vec<Record>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) pins: Vec<Pin>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -71,7 +74,8 @@ impl Kept {
     pub(super) fn is_nothing(&self) -> bool {
         let has_said =
             self.sessions.iter().any(|kept| !kept.messages.is_empty()) || !self.background.is_empty();
-        let has_lists = !(self.notes.is_empty() && self.tasks.is_empty() && self.personas.is_empty());
+        let has_lists = !(self.notes.is_empty() && self.tasks.is_empty() && self.personas.is_empty())
+            || !self.records.is_empty();
         let has_more = has_lists || !(self.pins.is_empty() && self.memories.is_empty());
         !has_said && !has_more && self.profile.is_none() && self.settings.is_none()
     }
@@ -112,6 +116,7 @@ async fn beside_messages(store: &dyn Store, chat: ChatId, user: &UserId) -> Resu
         settings: Some(settings).filter(|settings| *settings != ChatConfig::default()),
         personas: store.personas(chat).await?,
         notes: store.notes(chat).await?,
+        records: store.records(chat).await?,
         pins: store.pins(chat).await?,
         memories: memories(store, chat, user).await?,
         tasks: store.tasks(chat).await?,
@@ -124,6 +129,7 @@ pub(super) async fn of_person(store: &dyn Store, chat: ChatId, user: &UserId) ->
     let (all, mut room) = (beside_messages(store, chat, user).await?, room());
     let mut kept = Kept { settings: None, personas: Vec::new(), ..all };
     kept.notes.retain(|note| note.author.as_ref() == Some(user));
+    kept.records.retain(|record| record.fields.values().any(|filled| filled.origin.user == *user));
     kept.pins.retain(|pin| pin.author.as_ref() == Some(user));
     kept.tasks.retain(|task| task.creator.user == *user);
     let mut conversations: Vec<Conversation> = Vec::new();

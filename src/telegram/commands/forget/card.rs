@@ -51,13 +51,25 @@ pub(super) fn found(texts: &Texts, search: Search, said: &[Said], page: usize, t
 
 /// Says what was erased, and what was not.
 pub(super) fn done(texts: &Texts, erased: &Erased) -> Card {
-    let Erased { messages, answers, sessions, notes, tasks, personas, pins, summaries, memories, profiles } =
-        *erased;
+    let Erased {
+        messages,
+        answers,
+        sessions,
+        notes,
+        records,
+        tasks,
+        personas,
+        pins,
+        summaries,
+        memories,
+        profiles,
+    } = *erased;
     let counts = [
         (&texts.forgot_messages, messages),
         (&texts.forgot_answers, answers),
         (&texts.forgot_sessions, sessions),
         (&texts.forgot_notes, notes),
+        (&texts.forgot_records, records),
         (&texts.forgot_tasks, tasks),
         (&texts.forgot_personas, personas),
         (&texts.forgot_pins, pins),

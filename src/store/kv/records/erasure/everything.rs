@@ -24,6 +24,7 @@ pub(super) fn of_chat(
     user: &UserId,
 ) -> Result<(), Fault> {
     erased.notes += remove_all(changes, &tables.notes, chat)?;
+    erased.records += remove_all(changes, &tables.records, chat)?;
     erased.personas += remove_all(changes, &tables.personas, chat)?;
     remove_all(changes, &tables.persona_questions, chat)?;
     remove_all(changes, &tables.chats, chat)?;

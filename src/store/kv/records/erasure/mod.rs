@@ -1,5 +1,5 @@
 //! What people have Figaro forget: which records go (`doomed`, `everything`), what was made of them
-//! (`kept`), which notes and tasks the model made for them (`lists`), what it made of settings (`wishes`), what else holds a trace of them (`traces`), and how what is to be forgotten is
+//! (`kept`), which records lose what was taken from them (`saved`), which notes and tasks the model made for them (`lists`), what it made of settings (`wishes`), what else holds a trace of them (`traces`), and how what is to be forgotten is
 //! found (`find`). Whatever is erased, the files of the store are to be rewritten after it (`due`).
 //!
 //! Chats are long, and nobody else writes while somebody does. So what goes is found first, part by part (`parts`), while others
@@ -14,6 +14,7 @@ mod kept;
 mod lists;
 mod needles;
 mod parts;
+mod saved;
 mod traces;
 mod wishes;
 
@@ -75,6 +76,7 @@ pub(in crate::store::kv) fn erase(
     }
     let mut erased = found.doomed.remove(tables, changes)?;
     kept::made_of(tables, changes, found, what, &mut erased)?;
+    saved::clear(tables, changes, found, what, &mut erased)?;
     traces::clear(tables, changes, found)?;
     receptions::forget(tables, changes, what, &found.doomed.telegram())?;
     match what {

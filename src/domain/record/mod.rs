@@ -1,0 +1,29 @@
+//! Records: what a chat keeps in the forms that context packs declare, such as patients, medications and readings. The forms
+//! (`pack`), what may stand in them (`value`, `read`), the records themselves (`kept`, `saving`), and what a history of readings
+//! comes to (`series`). Pure: the files of packs are read by `prompts`, records are stored by `store`.
+
+mod book;
+mod kept;
+mod pack;
+mod read;
+mod reminders;
+mod saving;
+mod series;
+#[cfg(test)]
+mod tests;
+mod times;
+mod value;
+mod words;
+
+pub use book::{Book, Entry};
+pub use kept::{Filled, MAX_RECORDS, Origin, Record};
+pub use pack::{
+    Field, FieldType, Kind, MAX_LIST_ITEMS, MAX_TEXT_CHARS, Pack, Range, Remind, Rules, Series, Share,
+};
+pub use read::{Named, Reading, Values, read_fields, read_moment};
+pub use reminders::{Reminder, reminders};
+pub use saving::{Draft, Saved, saving, without_fields};
+pub use series::{Point, Trend, points, trend};
+pub use times::Times;
+pub use value::FieldValue;
+pub use words::Words;

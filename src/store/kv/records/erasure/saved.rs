@@ -1,0 +1,83 @@
+//! Records of the chat that were made of what is forgotten: they lose the fields that were taken from it and, where they make no sense
+//! without these, go as a whole, with the fields of others that refer to them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::super::changes::Changes;
+use super::super::super::fault::Fault;
+use super::super::super::key;
+use super::super::super::tables::Tables;
+use super::found::Found;
+use crate::domain::erasure::{Erased, Erasure};
+use crate::domain::record::{FieldValue, Filled, Record, without_fields};
+use crate::ids::RecordId;
+
+/// Takes these fields and records away. Gives how many records there were in `erased`.
+pub(super) fn clear(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    Found { doomed, texts, .. }: &Found,
+    what: &Erasure,
+    erased: &mut Erased,
+) -> Result<(), Fault> {
+    let is_theirs = |filled: &Filled| match what {
+        Erasure::Person(_, user) => filled.origin.user == *user,
+        Erasure::Said(..) => doomed.turns.contains(&filled.origin.turn),
+        // A conversation that is tidied up leaves its notes and records; all of a chat goes elsewhere.
+        Erasure::Session(..) | Erasure::Chat(..) => false,
+    };
+    let is_said = |filled: &Filled| match what {
+        Erasure::Said(..) | Erasure::Person(..) => {
+            let json = serde_json::to_string(&filled.value).unwrap_or_default();
+            texts.stand_in(json.as_bytes())
+        }
+        Erasure::Session(..) | Erasure::Chat(..) => false,
+    };
+    let mut records: BTreeMap<RecordId, Record> = BTreeMap::new();
+    for item in tables.records.scan(&key::chat(doomed.chat))? {
+        let (_, record) = item?;
+        records.insert(record.id, record);
+    }
+    let left = without(records, &|filled| is_theirs(filled) || is_said(filled));
+    for (id, record) in left {
+        let key = key::record(doomed.chat, id);
+        match record {
+            Some(record) => changes.put(&tables.records, key, &record)?,
+            None => changes.remove(&tables.records, key),
+        }
+        erased.records += 1;
+    }
+    Ok(())
+}
+
+/// What is left of the records that lose something; `None` for those that go.
+fn without(
+    mut records: BTreeMap<RecordId, Record>,
+    goes: &impl Fn(&Filled) -> bool,
+) -> BTreeMap<RecordId, Option<Record>> {
+    let mut changed: BTreeMap<RecordId, Option<Record>> = BTreeMap::new();
+    let mut gone: BTreeSet<RecordId> = BTreeSet::new();
+    loop {
+        let is_lost = |filled: &Filled| {
+            goes(filled) || matches!(filled.value, FieldValue::Ref(to) if gone.contains(&to))
+        };
+        let hit: Vec<RecordId> = records
+            .values()
+            .filter(|record| record.fields.values().any(is_lost))
+            .map(|record| record.id)
+            .collect();
+        if hit.is_empty() {
+            return changed;
+        }
+        let mut went = BTreeSet::new();
+        for id in hit {
+            let left = records.remove(&id).and_then(|record| without_fields(record, is_lost));
+            match &left {
+                Some(record) => drop(records.insert(id, record.clone())),
+                None => drop(went.insert(id)),
+            }
+            changed.insert(id, left);
+        }
+        gone.extend(went);
+    }
+}

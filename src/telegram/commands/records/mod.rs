@@ -1,0 +1,283 @@
+//! `/records`: which context packs a chat has chosen, and the records that it keeps in their forms: listed, shown, drawn, reminded of,
+//! removed. In a group only admins and owners choose packs.
+
+mod card;
+mod draw;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use self::card::Shown;
+use super::asker::Asker;
+use super::card::Card;
+use super::cards::Cards;
+use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::handles::Handles;
+use super::removed::Removed;
+use crate::domain::chat::ConfigPatch;
+use crate::domain::record::{Book, Entry, Record};
+use crate::domain::task::{Task, TaskChange};
+use crate::ids::RecordId;
+use crate::memory::RecordBooks;
+use crate::prompts::texts::{Texts, fill};
+use crate::store::{Store, StoreError};
+use crate::telegram::callback::{self, Family, Page, Records as Button};
+use crate::telegram::chart;
+use crate::telegram::send;
+use crate::tools::records::{NotReminded, RemindedBy, Reminding};
+
+/// Shows, draws and removes the records of a chat.
+#[derive(Debug)]
+pub(super) struct Records {
+    cards: Cards,
+    store: Arc<dyn Store>,
+    books: RecordBooks,
+    reminding: Reminding,
+    /// Those that were removed by a button just now, by the one that was pressed.
+    removed: Removed<RecordId, Vec<Record>>,
+}
+
+#[async_trait]
+impl Command for Records {
+    fn name(&self) -> &'static str {
+        "records"
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        &texts.command_records
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Remember)
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        self.kinds(request.asker).await.map(Outcome::Card)
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[Button::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let asker = press.asker;
+        Ok(match press.data.parse()? {
+            Button::Kinds => Pressed::card(self.kinds(asker).await?),
+            Button::Packs(page) => Pressed::card(self.packs(asker, page).await?),
+            Button::Toggle(pack, page) => self.toggle(asker, pack.as_str(), page).await?,
+            Button::Kind(key, page) => self.kind(asker, key, page).await?,
+            Button::Open(id) => {
+                self.with(asker, id, |shown, entry| Pressed::card(shown.entry(entry))).await?
+            }
+            Button::Ask(id) => self.with(asker, id, |shown, entry| Pressed::card(shown.asks(entry))).await?,
+            Button::Remind(id) => self.remind(asker, id).await?,
+            Button::Chart(id, at) => self.draw(asker, id, at).await?,
+            Button::Remove(id) => self.remove(asker, id).await?,
+            Button::Undo(id) => self.undo(asker, id).await?,
+            Button::Cancel(id) => self.cancel(asker, id).await?,
+        })
+    }
+}
+
+impl Records {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            store: handles.store.clone(),
+            books: handles.records.clone(),
+            reminding: handles.reminding.clone(),
+            removed: Removed::after(handles.erasures.clone()),
+        }
+    }
+
+    async fn book(&self, asker: &Asker) -> Result<Book, StoreError> {
+        self.books.in_chat(asker.place.chat).await
+    }
+
+    fn shown<'a>(&'a self, asker: &'a Asker, book: &'a Book) -> Shown<'a> {
+        Shown { texts: self.cards.texts(asker), tag: asker.language.as_deref(), book, now: self.cards.now() }
+    }
+
+    /// The kinds there are; where no pack is chosen, the packs.
+    async fn kinds(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let book = self.book(asker).await?;
+        match book.packs() {
+            [] => self.packs(asker, 0).await,
+            _ => Ok(self.shown(asker, &book).kinds()),
+        }
+    }
+
+    async fn packs(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
+        let config = self.store.chat_config(asker.place.chat).await?;
+        let book = self.book(asker).await?;
+        let packs = self.books.prompts.packs();
+        Ok(self.shown(asker, &book).packs(&packs, &config.packs, page))
+    }
+
+    async fn toggle(&self, asker: &Asker, name: &str, page: Page) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        if !self.cards.may_change(asker).await {
+            return Ok(Pressed::toast(&texts.admin_only));
+        }
+        let mut packs = self.store.chat_config(asker.place.chat).await?.packs;
+        let is_chosen = packs.iter().any(|pack| pack == name);
+        if !is_chosen && self.books.prompts.packs().get(name).is_none() {
+            return Ok(Pressed::both(&texts.gone, self.packs(asker, page).await?));
+        }
+        match is_chosen {
+            true => packs.retain(|pack| pack != name),
+            false => packs.push(name.to_owned()),
+        }
+        let patch = ConfigPatch { packs: Some(packs), ..ConfigPatch::default() };
+        self.store.change_chat_config(asker.place.chat, patch).await?;
+        Ok(Pressed::both(&texts.config_saved, self.packs(asker, page).await?))
+    }
+
+    async fn kind(&self, asker: &Asker, key: callback::KindKey, page: Page) -> Result<Pressed, StoreError> {
+        let book = self.book(asker).await?;
+        let shown = self.shown(asker, &book);
+        match shown.kind(key, page) {
+            Some(card) => Ok(Pressed::card(card)),
+            None => Ok(Pressed::both(&shown.texts.gone, self.kinds(asker).await?)),
+        }
+    }
+
+    /// What a press on a record leads to; where it is gone, that is said.
+    async fn with(
+        &self,
+        asker: &Asker,
+        id: RecordId,
+        then: impl FnOnce(&Shown<'_>, &Entry<'_>) -> Pressed + Send,
+    ) -> Result<Pressed, StoreError> {
+        let book = self.book(asker).await?;
+        let shown = self.shown(asker, &book);
+        if let Some(entry) = book.entry(id) {
+            return Ok(then(&shown, &entry));
+        }
+        Ok(Pressed::both(&shown.texts.gone, self.kinds(asker).await?))
+    }
+
+    /// Has the bot remind of a record. Pressed under an answer, it leaves the words of that as they are.
+    async fn remind(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
+        let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
+        let Some(entry) = book.entry(id) else { return Ok(Pressed::toast(&texts.gone)) };
+        let by =
+            RemindedBy { place: &asker.place, creator: &asker.speaker, language: asker.language.as_deref() };
+        let made = self.reminding.remind(&*self.store, &book, &entry, by, self.cards.now()).await;
+        let words = match made {
+            Ok(tasks) => fill(&texts.records_reminds, &[("count", &tasks.len().to_string())]),
+            Err(NotReminded::NoTime) => texts.records_no_time.clone(),
+            Err(NotReminded::Full) => texts.records_full.clone(),
+            Err(NotReminded::TooOften(why)) => {
+                tracing::debug!(why, "a record's reminder would come too often");
+                texts.records_too_often.clone()
+            }
+            Err(NotReminded::Store(error)) => return Err(error),
+        };
+        Ok(Pressed::Relabelled { toast: words, label: None })
+    }
+
+    async fn draw(&self, asker: &Asker, id: RecordId, at: u8) -> Result<Pressed, StoreError> {
+        let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
+        let Some(entry) = book.entry(id) else { return Ok(Pressed::toast(&texts.gone)) };
+        let Some(chart) = draw::chart(&book, &entry, asker.language.as_deref(), at) else {
+            return Ok(Pressed::toast(&texts.gone));
+        };
+        let caption = draw::caption(&chart);
+        let drawing = tokio::task::spawn_blocking(move || chart::png(&chart)).await;
+        let png = match drawing.map_err(|error| error.to_string()).and_then(|drawn| drawn) {
+            Ok(Some(png)) => png,
+            Ok(None) => return Ok(Pressed::toast(&texts.records_one_reading)),
+            Err(error) => {
+                tracing::error!(error, "a chart could not be drawn");
+                return Ok(Pressed::toast(&texts.error_internal));
+            }
+        };
+        let is_sent = self.cards.send_picture(asker, png, caption).await;
+        Ok(if is_sent {
+            Pressed::Shown { toast: None, card: None }
+        } else {
+            Pressed::toast(&texts.error_internal)
+        })
+    }
+
+    /// Removes a record with its history and those that belong to it.
+    async fn remove(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
+        let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
+        let Some(entry) = book.entry(id) else {
+            return Ok(Pressed::both(&texts.gone, self.kinds(asker).await?));
+        };
+        let tasks = self.tasks_of(asker, &book, &entry).await?;
+        let name = book.name(entry.record);
+        let all: Vec<RecordId> = card::with_belonging(&book, &entry).iter().map(|record| record.id).collect();
+        let removed = self.store.remove_records(asker.place.chat, &all).await?;
+        let values = [("name", name.as_str()), ("count", &removed.len().to_string())];
+        let mut row = vec![send::Button::new(&texts.button_undo, Button::Undo(id))];
+        let mut lines = vec![fill(&texts.records_removed, &values)];
+        if !tasks.is_empty() {
+            let count = tasks.len().to_string();
+            lines.push(fill(&texts.records_reminders_left, &[("count", &count)]));
+            let label = fill(&texts.button_cancel_reminders, &[("count", &count)]);
+            row.push(send::Button::new(label, Button::Cancel(id)));
+        }
+        self.removed.keep(id, removed, asker.place.chat, self.cards.now());
+        let back = send::Button::new(&texts.button_back, Button::Kinds);
+        Ok(Pressed::card(Card::text(lines.join("\n")).row(row).row(vec![back])))
+    }
+
+    /// The tasks that remind of an entry or of what belongs to it.
+    async fn tasks_of(&self, asker: &Asker, book: &Book, entry: &Entry<'_>) -> Result<Vec<Task>, StoreError> {
+        let mut tasks: Vec<Task> = Vec::new();
+        // Most are readings, of which nothing reminds.
+        let may_remind = |record: &&Record| {
+            let offers = book.kind_of(record).is_some_and(|(_, kind)| kind.remind.is_some());
+            offers || !record.reminders.is_empty()
+        };
+        for record in card::with_belonging(book, entry).into_iter().filter(may_remind) {
+            let Some(entry) = book.entry(record.id) else { continue };
+            for task in self.reminding.of(book, &entry, asker.language.as_deref()).await? {
+                if !tasks.iter().any(|known| known.id == task.id) {
+                    tasks.push(task);
+                }
+            }
+        }
+        Ok(tasks)
+    }
+
+    async fn undo(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let Some(records) = self.removed.take(&id, asker.place.chat, self.cards.now()) else {
+            return Ok(Pressed::toast(&texts.gone));
+        };
+        self.store.restore_records(&records).await?;
+        self.with(asker, id, |shown, entry| Pressed::both(&shown.texts.records_restored, shown.entry(entry)))
+            .await
+    }
+
+    /// Cancels what reminds of a record that was just removed.
+    async fn cancel(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
+        let (texts, now) = (self.cards.texts(asker), self.cards.now());
+        let Some(records) = self.removed.take(&id, asker.place.chat, now) else {
+            return Ok(Pressed::toast(&texts.gone));
+        };
+        // As they were when they were removed, among all others.
+        let before = self.book(asker).await?;
+        let all = before.records().iter().cloned().chain(records.iter().cloned()).collect();
+        let book = Book::new(before.packs().to_vec(), all, before.zone());
+        let mut changes = Vec::new();
+        if let Some(entry) = book.entry(id) {
+            for task in self.tasks_of(asker, &book, &entry).await? {
+                let is_theirs = task.creator.user == asker.speaker.user || self.cards.may_change(asker).await;
+                if is_theirs {
+                    changes.push((task.id, TaskChange::Cancel));
+                }
+            }
+        }
+        let cancelled =
+            self.store.change_tasks(changes, Vec::new(), now).await?.into_iter().flatten().count();
+        self.removed.keep(id, records, asker.place.chat, now);
+        let words = fill(&texts.records_cancelled, &[("count", &cancelled.to_string())]);
+        Ok(Pressed::Relabelled { toast: words, label: None })
+    }
+}
