@@ -2,5 +2,6 @@
 
 pub mod child;
 pub mod client;
+pub mod file;
 pub mod locate;
 pub mod supervisor;
