@@ -9,12 +9,13 @@ use std::time::Duration;
 use clap::Parser;
 use figaro::app::{
     self, Additions, AgentsTask, AskOptions, AuditTask, DemoOptions, Explained, Failure, MemoryTask,
-    PolicyTask, Questions, RecallOptions, Refusal, StoreTask,
+    PolicyTask, Questions, RecallOptions, Refusal, ServersTask, StoreTask,
 };
 use figaro::cli::{
-    AgentsCommand, AuditCommand, Cli, Command, MemoryCommand, NamedChat, PolicyCommand, StoreCommand,
+    AgentsCommand, AuditCommand, Cli, Command, McpCommand, MemoryCommand, NamedChat, PolicyCommand, StoreCommand,
 };
 use figaro::config::{ENV_FILE, EnvFile, Settings, Values};
+use figaro::mcp::guard;
 use figaro::mcp::locate::SUBCOMMAND;
 use futures::{Stream, stream};
 use tokio::signal::unix::{SignalKind, signal};
@@ -33,6 +34,10 @@ fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     if args.next().is_some_and(|first| first == SUBCOMMAND) {
         return figaro_mcp::main(args, |name| std::env::var_os(name));
+    }
+    let mut args = std::env::args_os().skip(1);
+    if args.next().is_some_and(|first| first == guard::SUBCOMMAND) {
+        return guard::main(args);
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -95,6 +100,9 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
                 AgentsCommand::Schema => AgentsTask::Schema,
             };
             Ok(app::agents(task, &Additions::default())?)
+        }
+        Some(Command::Mcp(McpCommand::Check { file, start })) => {
+            Ok(app::servers(ServersTask { file, start }, &values.all(), &Additions::default()).await?)
         }
         Some(Command::McpServer) => {
             Err(Refusal(format!("{SUBCOMMAND} takes no other arguments before it")).into())

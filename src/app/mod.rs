@@ -22,6 +22,7 @@ mod pause;
 mod place;
 mod policy;
 mod providers;
+mod servers;
 mod stop;
 mod store;
 mod terminal;
@@ -51,6 +52,7 @@ pub use init::init;
 pub use memory::{MemoryTask, Questions, RecallOptions, memory};
 pub use policy::{Explained, PolicyTask, policy};
 pub use providers::{settings, settings_and_hints, variables};
+pub use servers::{ServersTask, servers};
 pub use store::{StoreTask, store};
 
 /// Runs the bot until the first of `stops`; a second one ends it without waiting for running turns. If its store can no
