@@ -99,7 +99,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
                 AgentsCommand::Check { folder } => AgentsTask::Check(folder),
                 AgentsCommand::Schema => AgentsTask::Schema,
             };
-            Ok(app::agents(task, &Additions::default())?)
+            Ok(app::agents(task, &values.all(), &Additions::default())?)
         }
         Some(Command::Mcp(McpCommand::Check { file, start })) => {
             Ok(app::servers(ServersTask { file, start }, &values.all(), &Additions::default()).await?)

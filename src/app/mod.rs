@@ -171,6 +171,7 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     groups.front.spawn("retention", runners.retention.run());
     groups.front.spawn("rewriter", runners.rewriter.run());
     groups.front.spawn("policy", runners.policy.run());
+    groups.front.spawn("servers", runners.servers.run());
     groups.front.spawn("agents", runners.agents.run());
     groups.front.spawn("poller", runners.poller.run());
     info!(username = parts.router.me.username, model = parts.model, "ready");

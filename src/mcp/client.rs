@@ -8,7 +8,7 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ClientRequest, Implementation,
     ListToolsResult, PaginatedRequestParams, PingRequest,
 };
-use rmcp::service::{NotificationContext, RoleClient, RunningService};
+use rmcp::service::{ClientInitializeError, NotificationContext, RoleClient, RunningService};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
 use rmcp::{ClientHandler, ServiceError, ServiceExt};
@@ -98,7 +98,11 @@ impl Connection {
         T: IntoTransport<RoleClient, E, A>,
         E: std::error::Error + Send + Sync + 'static,
     {
-        let service = hearing.serve(transport).await.map_err(|error| error.to_string())?;
+        let service = hearing.serve(transport).await.map_err(|error| match error {
+            ClientInitializeError::ConnectionClosed(_) => "it ended before it answered".to_owned(),
+            ClientInitializeError::TransportError { error, .. } => innermost(&*error.error),
+            other => other.to_string(),
+        })?;
         let server_version = service
             .peer_info()
             .and_then(|info| Some(info.server_info.as_ref()?.version.clone()))
@@ -161,6 +165,22 @@ impl Connection {
     /// Whether the server answers at all.
     pub(super) async fn ping(&self) -> Result<(), ServiceError> {
         self.service.send_request(ClientRequest::PingRequest(PingRequest::default())).await.map(drop)
+    }
+}
+
+/// What is at the bottom of an error. What stands above it may name an address that has a key in it.
+pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    chain.last().map(ToString::to_string).unwrap_or_default()
+}
+
+/// Why a call or a list did not come, in words.
+pub(super) fn words_of(error: &ServiceError) -> String {
+    match error {
+        ServiceError::McpError(refusal) => refusal.message.clone().into_owned(),
+        ServiceError::TransportSend(error) => innermost(&*error.error),
+        ServiceError::TransportClosed => "it closed the connection".to_owned(),
+        other => other.to_string(),
     }
 }
 

@@ -17,6 +17,7 @@ pub mod profile;
 pub mod recall;
 mod registry;
 mod schema;
+pub mod servers;
 pub mod source;
 pub mod tasks;
 pub mod tavily;

@@ -1,6 +1,7 @@
 //! Other MCP servers: the owner's file of them, and `figaro mcp`, which checks it.
 
 mod file;
+mod watch;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use figaro_mcp::proxy::Proxies;
 
 pub(super) use self::file::{Loaded, load};
+pub(super) use self::watch::ServersWatch;
 use super::additions::Additions;
 use super::failure::Refusal;
 use super::groups::{Groups, LAST_CALL};
@@ -52,6 +54,12 @@ pub async fn servers(
         Some(_) => servers.iter().for_each(|server| say(&line(server))),
     }
     all_said()
+}
+
+/// The names of the servers of the file that settings name, whatever is wrong with it.
+pub(super) fn names(settings: &ServersSettings) -> Vec<String> {
+    let text = file::text_of(&settings.file).ok().flatten();
+    crate::mcp::file::names(&text.unwrap_or_default())
 }
 
 fn line(server: &ServerConfig) -> String {
@@ -101,7 +109,7 @@ fn tell(server: &Server, status: &Status) {
         say(&format!("  ⚠ {} is left out: {}", left_out.name, left_out.reason));
     }
     if status.beyond > 0 {
-        say(&format!("  ⚠ and {} more, which is more than a server may have", status.beyond));
+        say(&format!("  ⚠ at least {} more are left out: there are too many", status.beyond));
     }
 }
 

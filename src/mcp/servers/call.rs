@@ -13,6 +13,7 @@ use super::http;
 use super::keeper::grown;
 use super::server::{Phase, Server, Status};
 use super::tools::ServerTool;
+use crate::mcp::client::words_of;
 
 /// How long a call waits for a server that is being started.
 const STARTING: Duration = Duration::from_secs(10);
@@ -143,7 +144,7 @@ impl Server {
             ServiceError::McpError(refusal) => CallError::Refused(refusal.message.into_owned()),
             other => {
                 self.suspected.notify_one();
-                CallError::Lost(format!("the call broke: {other}"))
+                CallError::Lost(format!("the call broke: {}", words_of(&other)))
             }
         }
     }

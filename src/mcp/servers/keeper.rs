@@ -14,7 +14,7 @@ use super::server::{Phase, Server};
 use super::tools::{MAX_TOOLS, Shelf};
 use super::{ServerRecipe, http, stdio};
 use crate::mcp::backoff::pauses;
-use crate::mcp::client::{Connection, Hearing};
+use crate::mcp::client::{Connection, Hearing, words_of};
 use crate::mcp::file::Way;
 use crate::text::one_line;
 
@@ -195,10 +195,8 @@ impl Keeper {
         }
         let mut cursor = None;
         for _ in 0..MAX_PAGES {
-            let page = connection.tools(cursor).await.map_err(|error| match error {
-                ServiceError::McpError(refusal) => format!("it does not list its tools: {}", refusal.message),
-                other => format!("it does not list its tools: {other}"),
-            })?;
+            let page = connection.tools(cursor).await;
+            let page = page.map_err(|error| format!("it does not list its tools: {}", words_of(&error)))?;
             page.tools.into_iter().for_each(|tool| shelf.add(tool));
             cursor = page.next_cursor;
             if cursor.is_none() {
@@ -228,7 +226,7 @@ impl Keeper {
                     match pong {
                         // One that knows no ping answers too.
                         Ok(Ok(()) | Err(ServiceError::McpError(_))) => None,
-                        Ok(Err(error)) => Some(Over::Failed(error.to_string())),
+                        Ok(Err(error)) => Some(Over::Failed(words_of(&error))),
                         Err(_) => Some(silent()),
                     }
                 }
