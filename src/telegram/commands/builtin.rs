@@ -20,6 +20,7 @@ use super::persona::Persona;
 use super::pins::{PinWords, Pins};
 use super::privacy::Privacy;
 use super::retry::Retry;
+use super::servers::McpServers;
 use super::sessions::Sessions;
 use super::start::Start;
 use super::status::Status;
@@ -57,6 +58,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(Status::new(handles)),
         Arc::new(Approve::new(handles)),
         Arc::new(Audit::new(handles)),
+        Arc::new(McpServers::new(handles)),
         Arc::new(ChangeAccess::allow(handles)),
         Arc::new(ChangeAccess::deny(handles)),
     ]

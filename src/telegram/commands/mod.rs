@@ -28,6 +28,7 @@ mod privacy;
 mod removed;
 mod replies;
 mod retry;
+mod servers;
 mod sessions;
 mod start;
 mod status;
