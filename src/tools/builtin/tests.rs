@@ -196,7 +196,7 @@ async fn the_names_of_all_tools_are_known_without_a_bot() {
     let documented = documented.map_while(|line| line.strip_prefix("| `")?.split('`').next());
     assert_eq!(documented.collect::<Vec<_>>(), NAMES.lines().collect::<Vec<_>>(), "docs/agents.md");
     // The agents that come with Figaro name no other.
-    Prompts::load_for(None, &Names { tools: all, providers: Vec::new() }).unwrap();
+    Prompts::load_for(None, &Names { tools: all, ..Names::default() }).unwrap();
 }
 
 /// A built-in tool is named in the file, or the folder, where it is made. Nothing else in the program goes by its name.
