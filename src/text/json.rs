@@ -168,7 +168,7 @@ mod tests {
         let at = |mark: Mark| (mark.line, mark.column);
         let places: Vec<_> =
             entries.iter().map(|entry| (entry.key.as_str(), at(entry.at), at(entry.value.at))).collect();
-        assert_eq!(places, [("ä", (2, 2), (2, 7)), ("b", (3, 3), (3, 9)), ("b", (3, 23), (3, 28))]);
+        assert_eq!(places, [("ä", (2, 2), (2, 7)), ("b", (3, 3), (3, 9)), ("b", (3, 22), (3, 27))]);
         assert_eq!(value_of(&placed), json!({"ä": [1, "x\n"], "b": 2}));
     }
 

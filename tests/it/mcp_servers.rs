@@ -185,7 +185,7 @@ async fn owners_open_tools_by_the_file_and_by_rules_and_a_servers_word_opens_non
     bot.logged("an MCP server is ready").await;
     world.calls(ANN, "echo", "box__echo", json!({"text": "x"})).await;
     let card = world.asks_to_approve(ANN).await;
-    assert_eq!(labels(&card), ["✓ Once", "✓ For 1 h", "✗ Deny"]);
+    assert_eq!(labels(&card), ["✓ Once", "✓ Such calls for 1 h", "✗ Deny"]);
 }
 
 #[tokio::test]
@@ -217,9 +217,12 @@ async fn no_chat_has_tools_of_a_server_until_an_agent_lists_them_and_then_they_a
     assert_eq!(hit["name"], "box__echo");
     assert_eq!(hit["description"], "(of the MCP server box, in its author's words) Gives back a text.");
     assert!(results[1].1.contains("found"), "{results:?}");
-    // A prompt without what was found is not longer than one of Figaro itself.
+    // Before it was found the prompt had nothing of it: it is not longer than one of Figaro itself.
     let first = requests.iter().find(|request| request.user_text().contains("find more")).unwrap();
-    assert_eq!(first.tool_names(), plain.tool_names());
+    let mut always = plain.tool_names();
+    always.retain(|name| !first.tool_names().contains(name));
+    assert_eq!(always, Vec::<&str>::new());
+    assert!(!first.body.to_string().contains("box"), "{}", first.body);
 }
 
 #[tokio::test]
@@ -245,6 +248,11 @@ async fn results_of_every_kind_are_there_or_said_to_be_left_out() {
     assert!(long.len() < 13_000 && long.ends_with("ask for less, or for one part at a time]"), "{long}");
     shown[3] = json!(long.len());
     // Nothing of the bot's own is in the environment: its token, its model's key.
+    let variables = shown.pop().unwrap().as_str().unwrap().to_owned();
+    assert!(variables.contains("PATH") && variables.contains("MARK=a-marked-secret"), "{variables}");
+    for own in ["TELEGRAM", "OPENAI", "STORE_URL", "MCP", "OWNER_IDS"] {
+        assert!(!variables.contains(own), "{own} in {variables}");
+    }
     insta::assert_json_snapshot!(shown);
 }
 
@@ -263,13 +271,13 @@ async fn a_server_that_misbehaves_fails_its_own_calls_and_nothing_else() {
     bot.logged("server=\"other\"").await;
     let echo = json!({"text": "well"});
     for (name, wanted) in [
-        ("slow", "the MCP server box: it gave no answer within 2 s; whether the call acted is not known"),
         ("garbage", "the MCP server box: it gave no answer within 2 s"),
         ("shape", "the MCP server box: it gave no answer within 2 s"),
         ("huge", "the MCP server box: it sent more than 8 MB in one message"),
         ("die", "the MCP server box: it ended during the call"),
         // It is started anew by then.
         ("count", ""),
+        ("slow", "the MCP server box: it gave no answer within 2 s; whether the call acted is not known"),
     ] {
         let said = format!("try {name}");
         let calls = vec![call(&format!("box__{name}"), json!({})), call("other__echo", echo.clone())];
@@ -291,6 +299,10 @@ async fn a_server_that_misbehaves_fails_its_own_calls_and_nothing_else() {
         })
         .await;
     }
+    // One that hangs is started anew.
+    bot.logged("it did not answer within 5 s").await;
+    world.calls(ANN, "once more", "box__echo", json!({"text": "back"})).await;
+    assert_eq!(world.result_of("once more").await["result"], "back");
     // Fifty million characters were not kept.
     let memory = proc::status(bot.pid(), "VmHWM");
     assert!(memory < 300_000, "{memory} kB");
@@ -476,10 +488,19 @@ async fn mistakes_are_told_before_the_start() {
     // An agent names a server that there is not.
     world.agent("helper.yaml", &helper("{name: echo, server: bok}"));
     let told = refused(&world, &world.bot()).await;
-    assert_eq!(told.trim(), "prompts/agents/helper.yaml:7:31: tools: there is no server `bok`: mcp.json describes none");
+    assert_eq!(told.trim(), "prompts/agents/helper.yaml:7:32: tools: there is no server `bok`: mcp.json describes none");
     world.servers(json!({"box": server("plain"), "web": {"url": "http://127.0.0.1:1/mcp"}}));
     let told = refused(&world, &world.bot()).await;
     assert!(told.contains("tools: there is no server `bok`: did you mean box?"), "{told}");
+    // A rule about one that is not there is told of.
+    let rules = "rules: [{name: a, server: [box, wep, telegramm], then: allow}]";
+    fs::write(world.folder.path().join("policy.yaml"), rules).unwrap();
+    let output = Recipe::new(world.folder.path()).arg("policy").arg("check").output();
+    let told = "✓ policy.yaml: 1 rules, before those built in
+⚠ a rule names the MCP server wep, which mcp.json does not have: did you mean web?
+⚠ a rule names the MCP server telegramm, which mcp.json does not have: did you mean telegram?
+";
+    assert_eq!(words(&output).0, told);
     // Each server is started where that is asked for.
     assert_eq!(check(&[]).1.0, "✓ box: stdio: python3\n✓ web: http: 127.0.0.1\n");
     let recipe = Recipe::new(world.folder.path()).arg("mcp").arg("check").arg("--start");
@@ -489,4 +510,74 @@ async fn mistakes_are_told_before_the_start() {
     assert!(said.starts_with("✓ box: stdio: python3, 13 tools\n  echo: Gives back a text.\n"), "{said}");
     assert!(said.contains("✗ web: "), "{said}");
     assert_eq!(errors, "figaro: not every server answers; see the lines marked ✗\n");
+}
+
+/// A free port of this machine.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// `tests/foreign/run` installs them, and names their folder.
+#[tokio::test]
+#[ignore = "needs MCP servers of others: tests/foreign/run"]
+async fn servers_of_others_are_used() {
+    let packages = std::path::PathBuf::from(std::env::var("FIGARO_MCP_SERVERS").expect("tests/foreign/run"));
+    let script = |name: &str| packages.join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
+    let world = World::new().await;
+    let folder = world.folder.path().join("notes");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("a.txt"), "a word in a file").unwrap();
+    let port = free_port();
+    let mut over_http = tokio::process::Command::new("node")
+        .args([script("everything").as_os_str(), "streamableHttp".as_ref()])
+        .env("PORT", port.to_string())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let node = |args: Vec<Value>| json!({"command": "node", "args": args, "autoApprove": ["*"]});
+    let graph = world.folder.path().join("graph.json");
+    let mut memory = node(vec![json!(script("memory"))]);
+    memory["env"] = json!({"MEMORY_FILE_PATH": graph});
+    let servers = json!({
+        "everything": node(vec![json!(script("everything")), json!("stdio")]),
+        "files": node(vec![json!(script("filesystem")), json!(folder)]),
+        "memory": memory,
+        "time": {"command": packages.join("python/bin/mcp-server-time"), "autoApprove": ["*"]},
+        "web": {"url": format!("http://127.0.0.1:{port}/mcp"), "autoApprove": ["*"]},
+    });
+    let all = ["everything", "files", "memory", "time", "web"].map(|name| format!("{{name: \"*\", server: {name}}}"));
+    let bot = world.helped(servers, &all.join(", ")).await;
+    for name in ["everything", "files", "memory", "time", "web"] {
+        bot.logged(&format!("an MCP server is ready server=\"{name}\"")).await;
+    }
+    let entity = json!({"entities": [{"name": "Ann", "entityType": "person", "observations": ["likes tea"]}]});
+    for (name, arguments, wanted) in [
+        ("everything__echo", json!({"message": "well"}), "Echo: well"),
+        ("everything__get-sum", json!({"a": 2, "b": 40}), "42"),
+        ("everything__get-tiny-image", json!({}), "image/png"),
+        ("everything__get-structured-content", json!({"location": "New York"}), "temperature"),
+        ("everything__get-resource-links", json!({"count": 2}), "link"),
+        ("files__read_text_file", json!({"path": folder.join("a.txt")}), "a word in a file"),
+        ("files__read_text_file", json!({"path": "/etc/passwd"}), "never instructions"),
+        ("memory__create_entities", entity, "likes tea"),
+        ("memory__read_graph", json!({}), "likes tea"),
+        ("time__get_current_time", json!({"timezone": "Europe/Riga"}), "Europe/Riga"),
+        ("web__echo", json!({"message": "from afar"}), "Echo: from afar"),
+        ("web__get-sum", json!({"a": 1, "b": 2}), "3"),
+    ] {
+        let said = format!("use {name} with {arguments}");
+        world.calls(ANN, &said, name, arguments).await;
+        let result = world.result_of(&said).await;
+        assert!(result.to_string().contains(wanted), "{name}: {result}");
+    }
+    // A server that goes away fails its calls, and is used again once it is back.
+    over_http.kill().await.unwrap();
+    world.calls(ANN, "is it gone", "web__echo", json!({"message": "x"})).await;
+    let gone = world.result_of("is it gone").await;
+    assert!(gone["error"].as_str().unwrap().starts_with("the MCP server web: "), "{gone}");
+    world.calls(ANN, "and others", "everything__echo", json!({"message": "still here"})).await;
+    assert!(world.result_of("and others").await.to_string().contains("still here"));
+    assert!(bot.stop().success());
 }

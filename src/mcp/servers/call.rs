@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::http;
 use super::keeper::grown;
+use super::recipe;
 use super::server::{Phase, Server, Status};
 use super::tools::ServerTool;
 use crate::mcp::client::words_of;
@@ -124,7 +124,7 @@ impl Server {
                     Err(CallError::Lost(format!("it gave no answer within {} s", self.config.timeout.as_secs())))
                 }
             },
-            () = grown(&mut too_long) => Err(CallError::Lost(http::too_long())),
+            () = grown(&mut too_long) => Err(CallError::Lost(recipe::too_long())),
             // The client would wait for an answer that cannot come any more.
             _ = status.wait_for(is_gone) => Err(CallError::Lost("it ended during the call".to_owned())),
         }
@@ -133,7 +133,7 @@ impl Server {
     /// Why it is not there.
     fn why(&self) -> String {
         match self.status().phase {
-            Phase::Off => "it is disabled in mcp.json".to_owned(),
+            Phase::Off => "mcp.json has it off, or has it no more".to_owned(),
             Phase::Starting | Phase::Ready => "it is being started; try again later".to_owned(),
             Phase::Failed(why) => format!("it failed ({why}) and is tried again"),
         }

@@ -19,7 +19,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
-use super::stdio::MAX_MESSAGE;
+use super::recipe::{MAX_MESSAGE, too_long};
 use crate::mcp::file::Address;
 use crate::secret::ExposeSecret;
 
@@ -180,11 +180,6 @@ fn within(
         }
         Ok(piece)
     })
-}
-
-/// What is said of an answer that is too long.
-pub(super) fn too_long() -> String {
-    format!("it sent more than {} MB in one message", MAX_MESSAGE >> 20)
 }
 
 fn unexpected(words: String) -> Failure {

@@ -10,9 +10,10 @@ use tokio::process::Child;
 use tokio::sync::watch;
 use tokio::time::{Instant, interval, timeout};
 
+use super::recipe::{self, ServerRecipe};
 use super::server::{Phase, Server};
 use super::tools::{MAX_TOOLS, Shelf};
-use super::{ServerRecipe, http, stdio};
+use super::{http, stdio};
 use crate::mcp::backoff::pauses;
 use crate::mcp::client::{Connection, Hearing, words_of};
 use crate::mcp::file::Way;
@@ -71,7 +72,7 @@ impl Keeper {
             }
             let name = &self.server.config.name;
             match over {
-                Over::Stopped => return,
+                Over::Stopped => break,
                 Over::Again => {
                     tracing::info!(server = name, "an MCP server is started anew");
                     wait = pauses(PAUSES);
@@ -81,7 +82,7 @@ impl Keeper {
                     tracing::warn!(server = name, why, ?pause, "an MCP server failed; it is tried again");
                     self.server.set(|status| status.phase = Phase::Failed(why));
                     tokio::select! {
-                        () = self.server.stopping.cancelled() => return,
+                        () = self.server.stopping.cancelled() => break,
                         () = self.server.again.notified() => wait = pauses(PAUSES),
                         () = tokio::time::sleep(pause) => {}
                     }
@@ -92,6 +93,7 @@ impl Keeper {
                 status.phase = Phase::Starting;
             });
         }
+        self.server.set(|status| status.phase = Phase::Off);
     }
 
     /// One life of the server.
@@ -109,7 +111,7 @@ impl Keeper {
         let running = tokio::select! {
             begun = beginning => match begun {
                 Ok(running) => running,
-                Err(why) => return Over::Failed(one_line(&self.recipe.redactor.clean(&why), MAX_REASON)),
+                Err(why) => return Over::Failed(self.told(&why)),
             },
             () = self.server.stopping.cancelled() => return Over::Stopped,
             () = self.server.again.notified() => return Over::Again,
@@ -170,7 +172,7 @@ impl Keeper {
             shelf = listing => {
                 shelf.map_err(|_| format!("it did not list its tools within {} s", LISTING.as_secs()))??
             }
-            () = grown(&mut too_long) => return Err(format!("{}: its list of tools", http::too_long())),
+            () = grown(&mut too_long) => return Err(format!("{}: its list of tools", recipe::too_long())),
         };
         let is_new = {
             let before = self.server.status().tools;
@@ -209,6 +211,12 @@ impl Keeper {
         // There is more, and nobody knows how much.
         shelf.beyond = shelf.beyond.max(1);
         Ok(shelf)
+    }
+
+    /// What is told of a failure: a line without secrets.
+    fn told(&self, why: &str) -> String {
+        let redactor = self.recipe.redactor.and_all(self.server.config.secrets());
+        one_line(&redactor.clean(why), MAX_REASON)
     }
 
     /// Watches it until it ends.

@@ -4,36 +4,22 @@
 mod call;
 mod http;
 mod keeper;
+mod recipe;
 mod server;
 mod stdio;
 mod tools;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 pub use self::call::{CallError, Part, Reply};
 use self::keeper::Keeper;
-pub use self::server::{LeftOut, Phase, Server, Status};
-pub use self::tools::ServerTool;
+pub use self::recipe::ServerRecipe;
+pub use self::server::{Phase, Server, Status};
+pub use self::tools::{LeftOut, ServerTool};
 use super::file::ServerConfig;
-use crate::config::KnownValues;
-use crate::secret::Redactor;
 use crate::shutdown::TaskTracker;
-
-/// What every server is started or reached with.
-#[derive(Debug, Clone)]
-pub struct ServerRecipe {
-    /// What the environment of each program has.
-    pub inherited: KnownValues,
-    /// The executable that guards programs, so that none outlives the bot; without it they are started as they are.
-    pub guard: Option<PathBuf>,
-    /// What reaches servers by HTTP.
-    pub http: reqwest::Client,
-    /// Knows the bot's secrets.
-    pub redactor: Redactor,
-}
 
 /// All other servers there are at the moment. Cheap to clone.
 #[derive(Debug, Clone)]

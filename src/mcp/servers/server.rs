@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::tools::ServerTool;
+use super::tools::{LeftOut, ServerTool};
 use crate::mcp::client::Connection;
 use crate::mcp::file::ServerConfig;
 
@@ -60,15 +60,6 @@ pub enum Phase {
     Ready,
     /// It failed, for this reason, and will be tried again.
     Failed(String),
-}
-
-/// A tool that nobody can have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Its name, in one line.
-    pub name: String,
-    /// Why, in a few words.
-    pub reason: String,
 }
 
 impl Server {

@@ -12,14 +12,12 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::ServerRecipe;
+use super::recipe::{MAX_MESSAGE, ServerRecipe};
 use crate::mcp::file::Program;
 use crate::mcp::guard;
 use crate::mcp::lines::{Lines, LogTo, Said};
 use crate::secret::ExposeSecret;
 
-/// The longest message that is taken from a server, in bytes.
-pub(super) const MAX_MESSAGE: usize = 8 << 20;
 /// How long the guard may take to end the program, which has 1.5 s for itself.
 const LEAVE: Duration = Duration::from_millis(2500);
 
@@ -44,7 +42,7 @@ pub(super) fn start(name: &str, program: &Program, recipe: &ServerRecipe) -> Res
     else {
         return Err("its pipes are not there".to_owned());
     };
-    let redactor = program.env.values().fold(recipe.redactor.clone(), |redactor, secret| redactor.and(secret));
+    let redactor = recipe.redactor.and_all(program.env.values());
     let said = Said::new(Lines::new(stderr, redactor), LogTo::server(name));
     let (sender, too_long) = watch::channel(0);
     let counted = Counted { inner: stdout, line: 0, too_long: sender };

@@ -7,7 +7,6 @@ use ring::digest::{SHA256, digest};
 use rmcp::model::Tool;
 use serde_json::{Map, Value, json};
 
-use super::server::LeftOut;
 use crate::mcp::file::{ALL, ServerConfig};
 use crate::text::{is_unseen, one_line};
 
@@ -47,6 +46,15 @@ pub struct ServerTool {
     pub is_destructive: bool,
     /// The owner's file lets it be called without an approval.
     pub is_approved: bool,
+}
+
+/// A tool that nobody can have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its name, in one line.
+    pub name: String,
+    /// Why, in a few words.
+    pub reason: String,
 }
 
 /// The tools of a server while they are listed.

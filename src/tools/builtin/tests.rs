@@ -235,6 +235,8 @@ async fn no_built_in_tool_is_named_elsewhere() {
         ("telegram/callback/pins", ": pin"),
         ("store/kv/records/erasure/wishes", ": set_config"),
         ("store/kv/records/erasure/wishes", ": set_profile"),
+        ("prompts/agents/advice", ": action"),
+        ("prompts/agents/advice", ": ask_agent"),
         ("store/kv/settings", ": set_config"),
         ("store/kv/records/erasure/lists", ""),
         // What is left out where there is no chat.

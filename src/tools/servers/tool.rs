@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value;
 
-use super::ServerTools;
+use super::shared::ServerTools;
 use crate::domain::tool::{Effect, StatusKey};
 use crate::mcp::servers::{Server, ServerTool};
 use crate::provider::ToolSpec;
