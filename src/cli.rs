@@ -143,6 +143,9 @@ pub enum Command {
     /// Check the files of context packs, or print the schema of one.
     #[command(subcommand)]
     Packs(PacksCommand),
+    /// Check the file of other MCP servers, whose tools agents can have.
+    #[command(subcommand)]
+    Mcp(McpCommand),
     /// Be the Telegram MCP server, which the bot starts as a process of its own.
     #[command(name = SUBCOMMAND, hide = true)]
     McpServer,
@@ -270,6 +273,19 @@ pub enum PacksCommand {
     },
     /// Print the JSON Schema of a pack's file, by which editors check it.
     Schema,
+}
+
+/// What can be asked of other MCP servers. It needs no token and no store; the bot may run meanwhile.
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// Say whether the file is right, and what is wrong with it. No server is started.
+    Check {
+        /// The file; else that of MCP_CONFIG.
+        file: Option<PathBuf>,
+        /// Start each server as well, and list its tools.
+        #[arg(long)]
+        start: bool,
+    },
 }
 
 /// What can be asked of the rules about what the model may do with Telegram. The bot may run meanwhile.

@@ -9,13 +9,14 @@ use std::time::Duration;
 use clap::Parser;
 use figaro::app::{
     self, Additions, AgentsTask, AskOptions, AuditTask, DemoOptions, Explained, Failure, MemoryTask,
-    PacksTask, PolicyTask, Questions, RecallOptions, Refusal, StoreTask,
+    PacksTask, PolicyTask, Questions, RecallOptions, Refusal, ServersTask, StoreTask,
 };
 use figaro::cli::{
-    AgentsCommand, AuditCommand, Cli, Command, MemoryCommand, NamedChat, PacksCommand, PolicyCommand,
-    StoreCommand,
+    AgentsCommand, AuditCommand, Cli, Command, McpCommand, MemoryCommand, NamedChat, PacksCommand,
+    PolicyCommand, StoreCommand,
 };
 use figaro::config::{ENV_FILE, EnvFile, Settings, Values};
+use figaro::mcp::guard;
 use figaro::mcp::locate::SUBCOMMAND;
 use futures::{Stream, stream};
 use tokio::signal::unix::{SignalKind, signal};
@@ -34,6 +35,10 @@ fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     if args.next().is_some_and(|first| first == SUBCOMMAND) {
         return figaro_mcp::main(args, |name| std::env::var_os(name));
+    }
+    let mut args = std::env::args_os().skip(1);
+    if args.next().is_some_and(|first| first == guard::SUBCOMMAND) {
+        return guard::main(args);
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -95,7 +100,10 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
                 AgentsCommand::Check { folder } => AgentsTask::Check(folder),
                 AgentsCommand::Schema => AgentsTask::Schema,
             };
-            Ok(app::agents(task, &Additions::default())?)
+            Ok(app::agents(task, &values.all(), &Additions::default())?)
+        }
+        Some(Command::Mcp(McpCommand::Check { file, start })) => {
+            Ok(app::servers(ServersTask { file, start }, &values.all(), &Additions::default()).await?)
         }
         Some(Command::Packs(command)) => Ok(app::packs(match command {
             PacksCommand::Check { folder } => PacksTask::Check(folder),

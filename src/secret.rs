@@ -12,15 +12,20 @@ impl Redactor {
     /// Knows these secrets. Ones under six characters are left out: they would blank ordinary words.
     #[must_use]
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a SecretString>) -> Self {
-        let known = secrets.into_iter().map(|s| s.expose_secret().to_owned()).filter(|s| s.len() >= 6);
-        Self(Arc::new(known.collect()))
+        Self::default().and_all(secrets)
     }
 
     /// Knows one more.
     #[must_use]
     pub fn and(&self, secret: &SecretString) -> Self {
-        let known = self.0.iter().cloned().chain([secret.expose_secret().to_owned()]);
-        Self(Arc::new(known.collect()))
+        self.and_all([secret])
+    }
+
+    /// Knows these too, but for ones under six characters.
+    #[must_use]
+    pub fn and_all<'a>(&self, secrets: impl IntoIterator<Item = &'a SecretString>) -> Self {
+        let further = secrets.into_iter().map(|s| s.expose_secret().to_owned()).filter(|s| s.len() >= 6);
+        Self(Arc::new(self.0.iter().cloned().chain(further).collect()))
     }
 
     /// The text with every known secret replaced by `[secret]`.

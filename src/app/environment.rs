@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use figaro_mcp::proxy::Proxies;
+use reqwest::redirect::Policy;
 
 use super::failure::Refusal;
 use super::groups::Groups;
@@ -43,6 +44,16 @@ pub(super) async fn open_store(settings: &Settings) -> Result<Arc<KvStore>, Refu
 pub(super) fn http_client(proxies: &Proxies) -> Result<reqwest::Client, Refusal> {
     let builder = reqwest::Client::builder().connect_timeout(CONNECT).http1_only().no_gzip();
     let client = proxies.client(builder).and_then(reqwest::ClientBuilder::build);
+    client.map_err(|error| Refusal(format!("the HTTP client cannot be set up: {error}")))
+}
+
+/// A client for other MCP servers. It follows no redirect: what the owner puts into headers is for the address alone.
+///
+/// # Errors
+/// When the system's certificates or a proxy cannot be used.
+pub(super) fn servers_client(proxies: &Proxies) -> Result<reqwest::Client, Refusal> {
+    let builder = reqwest::Client::builder().connect_timeout(CONNECT).redirect(Policy::none()).no_gzip();
+    let client = proxies.client(builder.http1_only()).and_then(reqwest::ClientBuilder::build);
     client.map_err(|error| Refusal(format!("the HTTP client cannot be set up: {error}")))
 }
 

@@ -23,6 +23,7 @@ mod pause;
 mod place;
 mod policy;
 mod providers;
+mod servers;
 mod stop;
 mod store;
 mod terminal;
@@ -53,6 +54,7 @@ pub use memory::{MemoryTask, Questions, RecallOptions, memory};
 pub use packs::{PacksTask, packs};
 pub use policy::{Explained, PolicyTask, policy};
 pub use providers::{settings, settings_and_hints, variables};
+pub use servers::{ServersTask, servers};
 pub use store::{StoreTask, store};
 
 /// Runs the bot until the first of `stops`; a second one ends it without waiting for running turns. If its store can no
@@ -171,6 +173,7 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     groups.front.spawn("retention", runners.retention.run());
     groups.front.spawn("rewriter", runners.rewriter.run());
     groups.front.spawn("policy", runners.policy.run());
+    groups.front.spawn("servers", runners.servers.run());
     groups.front.spawn("agents", runners.agents.run());
     groups.front.spawn("packs", runners.packs.run());
     groups.front.spawn("poller", runners.poller.run());

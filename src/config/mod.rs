@@ -4,9 +4,11 @@
 mod embedder;
 mod env_file;
 mod faults;
+mod log;
 mod models;
 mod providers;
 mod reader;
+mod servers;
 mod spending;
 mod store;
 mod tasks;
@@ -21,18 +23,19 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use chrono_tz::Tz;
 use figaro_mcp::proxy::Proxies;
-use tracing_subscriber::EnvFilter;
 
 use crate::ids::UserId;
 use crate::secret::{Redactor, SecretString};
 pub use embedder::EmbedderSettings;
 pub use env_file::{ENV_FILE, EnvEntry, EnvFault, EnvFile};
 pub use faults::Faults;
+pub use log::{LogFormat, LogSettings};
 use models::read_idle_timeout;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};
 pub use providers::{ProviderSpec, ProviderVariable, Role};
 use reader::Reader;
 pub use reader::looks_secret;
+pub use servers::{KnownValues, ServersSettings};
 pub use spending::{PriceSetting, SpendingSettings};
 pub use store::{EngineKind, NoStoreUrl, StoreUrl};
 pub use tasks::TaskSettings;
@@ -53,6 +56,8 @@ pub struct Settings {
     pub tavily: TavilySettings,
     /// The Telegram MCP server, a child process.
     pub mcp: McpSettings,
+    /// Other MCP servers.
+    pub servers: ServersSettings,
     /// Where everything is kept.
     pub store: StoreSettings,
     /// Who may talk to the bot.
@@ -187,35 +192,6 @@ pub struct LimitSettings {
     pub paced: bool,
 }
 
-/// The level and the format of the log.
-#[derive(Debug, Clone)]
-pub struct LogSettings {
-    /// A filter in the syntax of `tracing-subscriber`.
-    pub filter: String,
-    /// The shape of a line.
-    pub format: LogFormat,
-}
-
-/// The shape of a log line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogFormat {
-    /// Lines of text, for people.
-    Text,
-    /// One JSON object a line, for log collectors.
-    Json,
-}
-
-impl LogFormat {
-    /// The word for it in `LOG_FORMAT`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Json => "json",
-        }
-    }
-}
-
 impl Settings {
     /// Reads all settings from the values of variables, by name, as the environment or `.env` give them. `variables` are
     /// those that there are.
@@ -246,6 +222,7 @@ impl Settings {
             embedder: EmbedderSettings::read(&mut reader),
             tavily: TavilySettings::read(&mut reader),
             mcp: McpSettings::read(&mut reader),
+            servers: ServersSettings::read(&reader),
             store: StoreSettings::read(&mut reader),
             access: AccessSettings::read(&mut reader),
             policy: PolicySettings::read(&reader),
@@ -373,17 +350,6 @@ fn read_summary_every(reader: &mut Reader<'_>) -> u32 {
         reader.fault("SUMMARY_EVERY", "is not a whole number from 4 to 1000; 0 is for no summaries");
         0
     })
-}
-
-impl LogSettings {
-    fn read(reader: &mut Reader<'_>) -> Self {
-        let formats = [LogFormat::Text, LogFormat::Json].map(|format| (format.name(), format));
-        let filter = reader.text("RUST_LOG");
-        if EnvFilter::try_new(&filter).is_err() {
-            reader.fault("RUST_LOG", "is not a log filter, such as info,figaro=debug");
-        }
-        Self { filter, format: reader.choice("LOG_FORMAT", &formats) }
-    }
 }
 
 fn read_timezone(reader: &mut Reader<'_>) -> Tz {

@@ -28,6 +28,11 @@ impl<'a> Reader<'a> {
         Self { values, variables, faults: Vec::new() }
     }
 
+    /// The values as given, by the name of their variable.
+    pub(super) const fn values(&self) -> &'a HashMap<String, String> {
+        self.values
+    }
+
     /// The providers whose variables there are, the default one first.
     pub(super) fn providers(&self) -> &'a [ProviderSpec] {
         self.variables.providers()

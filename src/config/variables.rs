@@ -178,6 +178,11 @@ const LAST: &[Variable] = &[
         "",
         "A key for other MCP clients of that server; without one there are none. The bot has a port and a key of its own.",
     ),
+    variable(
+        "MCP_CONFIG",
+        "mcp.json",
+        "Other MCP servers whose tools agents can have, in the form that other clients use (docs/mcp.md); the file may be missing unless it is named here. A change holds at once.",
+    ),
     variable("MCP_SERVER_BIN", "", "The MCP server's executable, if it is not figaro itself."),
     variable(
         "RUST_LOG",

@@ -31,6 +31,8 @@ pub struct Agent {
     pub instructions: String,
     /// The names of the tools it has, or [`ALL_TOOLS`] alone; no other is offered or called.
     pub tools: Vec<String>,
+    /// The tools of other MCP servers that it has beside these.
+    pub server_tools: Vec<OfServer>,
     /// The names of the agents that it may ask or hand over to; no other is called.
     pub agents: Vec<String>,
     /// Whether people see what it writes when another agent asks it, as it writes it. The words of all others are for whoever
@@ -42,6 +44,23 @@ pub struct Agent {
     pub model: Option<ModelName>,
     /// How it writes, where neither the request nor the chat says it.
     pub settings: Generation,
+}
+
+/// A tool of another MCP server, or all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfServer {
+    /// The name of the server.
+    pub server: String,
+    /// The name of the tool at the server, or [`ALL_TOOLS`].
+    pub tool: String,
+}
+
+impl OfServer {
+    /// Whether this tool is meant.
+    #[must_use]
+    pub fn has(&self, tool: &str) -> bool {
+        self.tool == ALL_TOOLS || self.tool == tool
+    }
 }
 
 impl Agent {

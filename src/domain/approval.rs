@@ -92,6 +92,15 @@ pub struct Concerned {
     pub name: String,
 }
 
+/// A tool of another MCP server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolOfServer {
+    /// The name of the server.
+    pub server: String,
+    /// The name of the tool at the server.
+    pub tool: String,
+}
+
 /// A call that takes an approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
@@ -99,6 +108,9 @@ pub struct Approval {
     pub fingerprint: Fingerprint,
     /// What would be called, in this order.
     pub calls: Vec<MethodCall>,
+    /// The other MCP server whose tool would be called; none for methods of the Bot API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ToolOfServer>,
     /// The chats that it acts on; at least one.
     pub targets: Vec<Target>,
     /// The people that it acts on, as far as Telegram knows their names.
@@ -220,6 +232,12 @@ impl Approval {
         if !self.chats().contains(&from) {
             return Some(Self { asked_in, ..self.clone() });
         }
+        // What another server calls by such names is its own.
+        if self.server.is_some() {
+            let mut targets = self.targets.clone();
+            targets.iter_mut().filter(|target| target.chat == from).for_each(|target| target.chat = to);
+            return Some(Self { asked_in, targets, ..self.clone() });
+        }
         let names_messages =
             |call: &MethodCall| call.arguments.iter().any(|(key, value)| is_of_message(key, value));
         if self.calls.iter().any(names_messages) || !self.is_for(run, call) {
@@ -328,6 +346,7 @@ mod tests {
         Approval {
             fingerprint: Fingerprint::of(run, "c1", &calls),
             calls,
+            server: None,
             targets: vec![Target { chat: ChatId(-5), title: None }],
             people: Vec::new(),
             right: None,

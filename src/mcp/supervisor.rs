@@ -2,19 +2,21 @@
 //! The child watches its standard input, which this process holds: it cannot outlive it, however this process dies.
 
 use std::io;
+use std::ops::RangeInclusive;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use backon::{BackoffBuilder, ExponentialBuilder};
 use serde_json::{Map, Value};
 use tokio::process::{Child, ChildStdin};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
-use super::child::{self, Lines, Recipe, Said};
+use super::backoff::pauses;
+use super::child::{self, Recipe};
 use super::client::{Answer, Connection, McpError};
+use super::lines::{Lines, LogTo, Said};
 use super::locate::Candidate;
 use crate::secret::random_hex;
 use crate::shutdown::TaskTracker;
@@ -27,8 +29,8 @@ const LEAVE: Duration = Duration::from_secs(3);
 const RESTART_TIMEOUT: Duration = Duration::from_secs(10);
 /// A child that lived so long was healthy: the next restart is at once again.
 const HEALTHY: Duration = Duration::from_secs(60);
-/// The pause before a restart doubles from the first to the second of these.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(30));
+/// The pause before a restart doubles from one of these to the other.
+const PAUSES: RangeInclusive<Duration> = Duration::from_millis(200)..=Duration::from_secs(30);
 
 /// A handle on the server, whichever child it is at the moment. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -126,7 +128,7 @@ struct Keeper {
 
 impl Keeper {
     async fn keep(self, mut running: Running) {
-        let mut pauses = pauses();
+        let mut pauses = pauses(PAUSES);
         loop {
             let began = Instant::now();
             let status = tokio::select! {
@@ -140,7 +142,7 @@ impl Keeper {
             let restarts = self.mcp.restarts.fetch_add(1, Ordering::Relaxed) + 1;
             tracing::error!(restarts, "the Telegram MCP server ended ({}); restarting it", describe(status));
             if began.elapsed() >= HEALTHY {
-                pauses = self::pauses();
+                pauses = self::pauses(PAUSES);
             }
             let Some(next) = self.restart(&mut pauses).await else {
                 return;
@@ -165,16 +167,6 @@ impl Keeper {
         }
         None
     }
-}
-
-/// Pauses that grow from one failure to the next, without end.
-fn pauses() -> impl Iterator<Item = Duration> {
-    ExponentialBuilder::default()
-        .with_min_delay(PAUSES.0)
-        .with_max_delay(PAUSES.1)
-        .with_jitter()
-        .without_max_times()
-        .build()
 }
 
 /// A candidate that nobody named must be of this very build; what stands beside us and is stale, or no server, is passed
@@ -225,7 +217,7 @@ async fn launch(candidate: &Candidate, recipe: &Recipe, again: bool) -> Result<R
     };
     let redactor = recipe.redactor.and(&key);
     let mut words = Lines::new(stdout, redactor.clone());
-    let mut errors = Said::new(Lines::new(stderr, redactor), recipe.log.format);
+    let mut errors = Said::new(Lines::new(stderr, redactor), LogTo::Own(recipe.log.format));
     let Some(url) = errors.during(timeout(READY, words.ready_url())).await.ok().flatten() else {
         drop(child.start_kill());
         let words = errors.last_words(LEAVE).await;
@@ -233,7 +225,7 @@ async fn launch(candidate: &Candidate, recipe: &Recipe, again: bool) -> Result<R
         return Err(StartError::Refused(words));
     };
     errors.forward();
-    Said::new(words, recipe.log.format).forward();
+    Said::new(words, LogTo::Own(recipe.log.format)).forward();
     let connection = Connection::open(&url, &key).await.map_err(|error| missing(error.to_string()))?;
     Ok(Running { child, stdin, connection: Arc::new(connection) })
 }

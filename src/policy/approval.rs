@@ -135,6 +135,7 @@ mod tests {
         Approval {
             fingerprint: Fingerprint::of(RunId::new(), "c", &[]),
             calls: Vec::new(),
+            server: None,
             targets: targets.iter().map(|chat| Target { chat: ChatId(*chat), title: None }).collect(),
             people: Vec::new(),
             right: right.map(str::to_owned),

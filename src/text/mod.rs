@@ -1,6 +1,7 @@
 //! Measures and cuts of text: UTF-16 units as Telegram counts, a token estimate, shortening that keeps both ends; and
 //! text as Markdown.
 
+pub mod json;
 mod tokens;
 pub mod yaml;
 

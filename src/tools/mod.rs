@@ -18,6 +18,7 @@ pub mod recall;
 pub mod records;
 mod registry;
 mod schema;
+pub mod servers;
 pub mod source;
 pub mod tasks;
 pub mod tavily;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use super::{Sources, Tool, ToolSource};
+use super::{Sources, Tool, ToolSource, find};
 use crate::domain::tool::{MAX_FOUND, ToolKind};
 use crate::provider::ToolSpec;
 
@@ -24,6 +24,8 @@ pub struct Registry {
     /// The chat has chosen context packs.
     keeps_records: bool,
     sources: Sources,
+    /// There are tools among them that not everybody has.
+    is_own: bool,
 }
 
 impl Registry {
@@ -48,7 +50,7 @@ impl Registry {
                 }
             }
         }
-        Self { offered, looks_up: false, remembers: false, keeps_records: false, sources }
+        Self { offered, looks_up: false, remembers: false, keeps_records: false, sources, is_own: false }
     }
 
     /// The same tools reduced to these names. A tool of a source is among them where it is named, and can be found where
@@ -75,8 +77,32 @@ impl Registry {
         };
         let offered = self.offered.iter().filter(|(name, _)| has(name));
         let offered: BTreeMap<_, _> = offered.map(|(name, tool)| (name.clone(), tool.clone())).collect();
-        let sources = if others.finds() { self.sources.clone() } else { Sources::default() };
-        Self { offered, sources, ..self.clone() }
+        let sources = match others.finds() {
+            true if self.is_own => self.sources.within(others.sources.clone()),
+            true => self.sources.clone(),
+            false => Sources::default(),
+        };
+        let some = Self { offered, sources, ..self.clone() };
+        if self.is_own { some.finding_its_own() } else { some }
+    }
+
+    /// The same tools with these always offered beside them, and those of a further source to be found where the tool that
+    /// finds is among them. None takes the place of a tool that is there.
+    #[must_use]
+    pub fn and(&self, tools: impl IntoIterator<Item = Arc<dyn Tool>>, source: Arc<dyn ToolSource>) -> Self {
+        let all = self.offered.values().cloned().chain(tools);
+        let sources = if self.finds() { self.sources.and(source) } else { self.sources.clone() };
+        let (looks_up, remembers) = (self.looks_up, self.remembers);
+        Self { looks_up, remembers, is_own: true, ..Self::new(all, sources) }.finding_its_own()
+    }
+
+    /// The same tools, whose tool that finds looks through the sources of these alone.
+    fn finding_its_own(mut self) -> Self {
+        let name = self.name_of(ToolKind::Finder);
+        if let Some(finder) = name.and_then(|name| self.offered.get_mut(&name)) {
+            *finder = find::tool(self.sources.clone());
+        }
+        self
     }
 
     /// The same tools with these of others, by their names: those that are always offered there, or can be found there.
@@ -137,7 +163,9 @@ impl Registry {
         self.of_kind(kind).map(|tool| tool.spec().name.clone())
     }
 
-    fn finds(&self) -> bool {
+    /// Whether tools of sources can be found.
+    #[must_use]
+    pub fn finds(&self) -> bool {
         self.of_kind(ToolKind::Finder).is_some()
     }
 

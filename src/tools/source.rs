@@ -80,6 +80,38 @@ impl Sources {
     }
 }
 
+impl Sources {
+    /// The same sources, and a further one that is trusted least.
+    #[must_use]
+    pub fn and(&self, further: Arc<dyn ToolSource>) -> Self {
+        Self(self.0.iter().cloned().chain([further]).collect())
+    }
+
+    /// The tools of these sources that others have too.
+    #[must_use]
+    pub(super) fn within(&self, others: Self) -> Self {
+        Self([Arc::new(Narrowed { all: self.clone(), others }) as Arc<dyn ToolSource>].into())
+    }
+}
+
+/// The tools of some sources that others have too.
+#[derive(Debug)]
+struct Narrowed {
+    all: Sources,
+    others: Sources,
+}
+
+impl ToolSource for Narrowed {
+    fn list(&self) -> Vec<Listed> {
+        let known: HashSet<String> = self.others.list().into_iter().map(|one| one.name).collect();
+        self.all.list().into_iter().filter(|one| known.contains(&one.name)).collect()
+    }
+
+    fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.others.get(name).and_then(|_| self.all.get(name))
+    }
+}
+
 impl ToolSource for Sources {
     fn list(&self) -> Vec<Listed> {
         let mut names = HashSet::new();

@@ -49,6 +49,7 @@ mod live;
 mod load;
 mod long_answers;
 mod manners;
+mod mcp_servers;
 mod meaning;
 mod memories;
 mod memory;

@@ -3,14 +3,17 @@
 
 mod watch;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 pub(super) use self::watch::AgentWatch;
 use super::additions::Additions;
 use super::failure::Refusal;
-use super::providers::table;
+use super::providers::{table, variables};
+use super::servers;
 use super::terminal::{all_said, say};
-use crate::domain::agent::Agent;
+use crate::config::ServersSettings;
+use crate::domain::agent::{ALL_TOOLS, Agent, OfServer};
 use crate::prompts::{AGENTS_FOLDER, AgentFiles, AgentSet, Names, agent_schema};
 use crate::provider::Providers;
 use crate::tools::builtin;
@@ -24,17 +27,24 @@ pub enum AgentsTask {
     Schema,
 }
 
-/// The names that files of agents may use.
-pub(super) fn names(providers: &Providers) -> Names {
-    Names { tools: builtin::names(), providers: providers.names().map(str::to_owned).collect() }
+/// The names that files of agents may use, with these of other MCP servers.
+pub(super) fn names(providers: &Providers, servers: Vec<String>) -> Names {
+    Names { tools: builtin::names(), servers, providers: providers.names().map(str::to_owned).collect() }
 }
 
-/// Does what is asked for and prints what came of it. It needs no settings, and a bot may run meanwhile.
+/// Does what is asked for and prints what came of it. Of the settings only the file of MCP servers is looked at, for their names;
+/// a bot may run meanwhile.
 ///
 /// # Errors
 /// All that is wrong with the files, a line each; also when an added provider cannot be registered.
-pub fn agents(task: AgentsTask, additions: &Additions) -> Result<(), Refusal> {
-    let names = names(&table(additions)?);
+pub fn agents(
+    task: AgentsTask,
+    values: &HashMap<String, String>,
+    additions: &Additions,
+) -> Result<(), Refusal> {
+    let settings = ServersSettings::alone(values, &variables(additions)?);
+    let servers = servers::names(&settings.map_err(|faults| Refusal(faults.to_string()))?);
+    let names = names(&table(additions)?, servers);
     match task {
         AgentsTask::Check(folder) => check(folder.as_deref(), &names)?,
         AgentsTask::Schema => say(&format!("{:#}", agent_schema(&names))),
@@ -108,6 +118,7 @@ fn line(agent: &Agent, agents: &AgentSet) -> String {
         1 => "1 tool".to_owned(),
         count => format!("{count} tools"),
     };
+    let of_servers = of_servers(&agent.server_tools);
     let structured = if agent.answer.is_some() { ", structured output" } else { "" };
     let asked = if agent.agents.is_empty() {
         String::new()
@@ -117,5 +128,22 @@ fn line(agent: &Agent, agents: &AgentSet) -> String {
     let speaks = if agent.speaks { ", speaks" } else { "" };
     let model = agent.model.as_ref().map_or("the chat's model".to_owned(), ToString::to_string);
     let origin = if agents.is_built_in(&agent.name) { ", built in" } else { "" };
-    format!("✓ {} {}: {tools}{structured}{asked}{speaks}, {model}{origin}", agent.name, agent.version)
+    format!(
+        "✓ {} {}: {tools}{of_servers}{structured}{asked}{speaks}, {model}{origin}",
+        agent.name, agent.version
+    )
+}
+
+/// The tools that an agent has of other servers: `, all of files, 2 of mail`.
+fn of_servers(listed: &[OfServer]) -> String {
+    let mut servers: Vec<&str> = listed.iter().map(|of| of.server.as_str()).collect();
+    servers.dedup();
+    let count = |server: &str| {
+        let of: Vec<&OfServer> = listed.iter().filter(|of| of.server == server).collect();
+        match of.iter().any(|of| of.tool == ALL_TOOLS) {
+            true => format!(", all of {server}"),
+            false => format!(", {} of {server}", of.len()),
+        }
+    };
+    servers.into_iter().map(count).collect()
 }

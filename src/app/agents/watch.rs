@@ -9,6 +9,7 @@ use tracing::{info, warn};
 
 use crate::delivery::Owners;
 use crate::languages::Languages;
+use crate::mcp::servers::Servers;
 use crate::prompts::texts::{Texts, fill};
 use crate::prompts::{AGENTS_FOLDER, AgentFiles, Names, Prompts};
 use crate::shutdown::TaskTracker;
@@ -27,6 +28,8 @@ pub(in crate::app) struct AgentWatch {
     pub(in crate::app) prompts: Arc<Prompts>,
     /// The names that files may use.
     pub(in crate::app) names: Names,
+    /// The other MCP servers, whose names files may use too.
+    pub(in crate::app) servers: Servers,
     /// They are told of each change.
     pub(in crate::app) owners: Arc<dyn Owners>,
     /// The languages in which they are.
@@ -41,7 +44,7 @@ impl AgentWatch {
     pub(in crate::app) async fn run(self) {
         let mut judged = self.prompts.agents().files().clone();
         let mut before = judged.clone();
-        let mut told = None;
+        let (mut told, mut names) = (None, self.names());
         loop {
             tokio::select! {
                 () = self.background.stopping() => return,
@@ -49,18 +52,27 @@ impl AgentWatch {
             }
             let looking = spawn_blocking(|| AgentFiles::of(Path::new(AGENTS_FOLDER)));
             let Ok(now) = looking.await else { continue };
-            if now == before && now != judged {
-                told = self.take(&now, told).await;
-                judged = now.clone();
+            let names_now = self.names();
+            if now == before && (now != judged || names_now != names) {
+                told = self.take(&now, &names_now, told).await;
+                (judged, names) = (now.clone(), names_now);
             }
             before = now;
         }
     }
 
+    /// The names that files may use now.
+    fn names(&self) -> Names {
+        Names { servers: self.servers.names(), ..self.names.clone() }
+    }
+
     /// Has the agents of these files answer, or says what is wrong with them: once for the same faults. Gives the faults that
     /// owners know of; `None` once there are none.
-    async fn take(&self, files: &AgentFiles, told: Option<String>) -> Option<String> {
-        match files.read(AGENTS_FOLDER, Some(&self.names)) {
+    async fn take(&self, files: &AgentFiles, names: &Names, told: Option<String>) -> Option<String> {
+        let is_changed = files != self.prompts.agents().files();
+        match files.read(AGENTS_FOLDER, Some(names)) {
+            // A server has come or gone, and nothing is said of it.
+            Ok(_) if !is_changed && told.is_none() => None,
             Ok(agents) => {
                 let own: Vec<&str> = agents.all().map(|agent| agent.name.as_str()).collect();
                 let own: Vec<&str> = own.into_iter().filter(|name| !agents.is_built_in(name)).collect();

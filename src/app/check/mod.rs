@@ -20,6 +20,7 @@ use super::failure::Refusal;
 use super::models::name;
 use super::policy;
 use super::providers::{settings_and_hints, table};
+use super::servers;
 use super::start_log;
 use super::terminal::{all_said, say};
 use crate::config::{ModelChoice, Settings, Values};
@@ -66,7 +67,10 @@ fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture
     let mut probes =
         vec![store::probe(settings).map(Some).boxed(), telegram::probe(settings).map(Some).boxed()];
     probes.extend(rules(settings).map(|finding| std::future::ready(Some(finding)).boxed()));
-    probes.extend(prompts(providers).into_iter().map(|finding| std::future::ready(Some(finding)).boxed()));
+    probes.extend(other_servers(settings).map(|finding| std::future::ready(Some(finding)).boxed()));
+    probes.extend(
+        prompts(settings, providers).into_iter().map(|finding| std::future::ready(Some(finding)).boxed()),
+    );
     match http_client(&settings.model.proxies) {
         Ok(http) => {
             let model = |choice| model::probe(settings, providers, choice, http.clone()).map(Some).boxed();
@@ -81,8 +85,9 @@ fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture
 }
 
 /// What is wrong with the owner's own prompts, agents and personas, a finding each.
-fn prompts(providers: &Providers) -> Vec<Finding> {
-    let read = Prompts::load_for(Some(Path::new(OWN_FOLDER)), &agents::names(providers));
+fn prompts(settings: &Settings, providers: &Providers) -> Vec<Finding> {
+    let names = agents::names(providers, servers::names(&settings.servers));
+    let read = Prompts::load_for(Some(Path::new(OWN_FOLDER)), &names);
     let faults = read.err().unwrap_or_default();
     faults.lines().map(|fault| Finding::new("prompts", Err(fault.to_owned()))).collect()
 }
@@ -94,6 +99,18 @@ fn rules(settings: &Settings) -> Option<Finding> {
         Ok((None, _)) => None,
         Ok((Some(_), rules)) => Some(Finding::new("policy", Ok(format!("{file}, {} rules", rules.owners())))),
         Err(faults) => Some(Finding::new("policy", Err(faults))),
+    }
+}
+
+/// What the owner's file of other MCP servers is like, if there is one. None of them is started.
+fn other_servers(settings: &Settings) -> Option<Finding> {
+    let file = settings.servers.file.display();
+    match servers::load(&settings.servers) {
+        Ok(loaded) => {
+            let count = loaded.servers.len();
+            loaded.text.map(|_| Finding::new("mcp", Ok(format!("{file}, {count} servers"))))
+        }
+        Err(faults) => Some(Finding::new("mcp", Err(faults))),
     }
 }
 

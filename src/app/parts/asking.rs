@@ -3,20 +3,23 @@
 use std::sync::Arc;
 
 use super::base::{Base, Ground, Outside, Read};
-use super::tools::without_chat;
+use super::tools::{of_servers, without_chat};
 use super::{TurnParts, ledger, turns};
 use crate::app::additions::Additions;
 use crate::app::environment::http_client;
 use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
 use crate::app::providers;
+use crate::app::servers::recipe;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::delivery::{Bus, Delivery, Listener, Owners};
 use crate::ledger::Ledger;
+use crate::mcp::servers::Servers;
 use crate::prompts::Prompts;
 use crate::prompts::texts::Locales;
 use crate::store::kv::KvStore;
+use crate::tools::telegram::{Approvers, Grants};
 use crate::turn::pipeline::Turns;
 
 /// What answers questions, and what it works with.
@@ -56,8 +59,24 @@ where
         delivery: terminal.clone(),
         owners: terminal.clone(),
         tools: Arc::new(without_chat(&base, &ledger)),
+        servers: of_servers(&base, no_servers(settings, groups)?, approvers(&base)),
     };
     let turns = turns(&base, ledger.clone(), parts);
     let Base { store, prompts, clock, .. } = base;
     Ok(Asking { turns, store, ledger, prompts, locales, clock })
+}
+
+/// No other MCP server: nobody is there who could approve what it does.
+fn no_servers(settings: &Settings, groups: &Groups) -> Result<Servers, Refusal> {
+    let recipe = recipe(&settings.servers.values, &settings.model.proxies, settings.redactor())?;
+    Ok(Servers::start(Vec::new(), recipe, groups.back.clone()))
+}
+
+fn approvers(base: &Base<'_>) -> Approvers {
+    Approvers {
+        access: base.settings.access.clone(),
+        settings: base.store.clone(),
+        admins: base.outside.admins.clone(),
+        grants: Grants::default(),
+    }
 }

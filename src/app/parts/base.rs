@@ -7,11 +7,13 @@ use crate::app::agents::names;
 use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
 use crate::app::policy;
+use crate::app::servers::{self, Loaded};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::delivery::{Consents, Titles};
 use crate::files::Files;
 use crate::languages::Languages;
+use crate::mcp::servers::Servers;
 use crate::mcp::supervisor::Mcp;
 use crate::memory::Chats;
 use crate::policy::access::Admins;
@@ -43,6 +45,8 @@ pub(super) struct Base<'a> {
     pub(super) policy: Policy,
     /// The text of the owner's file of rules.
     pub(super) policy_text: Option<String>,
+    /// The other MCP servers, as the owner's file describes them.
+    pub(super) servers: Loaded,
     pub(super) parked: Parked,
     pub(super) chats: Chats,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
@@ -54,6 +58,7 @@ pub(super) struct Bot<'a> {
     pub(super) base: Base<'a>,
     pub(super) me: Me,
     pub(super) mcp: Mcp,
+    pub(super) servers: Servers,
     pub(super) sender: Sender,
     pub(super) live: Arc<Live>,
     pub(super) approvers: Approvers,
@@ -76,6 +81,7 @@ pub(super) struct Read {
     pub(super) locales: Arc<Locales>,
     rules: Rules,
     policy_text: Option<String>,
+    servers: Loaded,
 }
 
 /// What a base stands on.
@@ -95,11 +101,12 @@ impl Read {
     /// # Errors
     /// What is wrong with a file, in words for its owner.
     pub(super) fn all(settings: &Settings, providers: &Providers) -> Result<Self, Refusal> {
-        let names = names(providers);
+        let servers = servers::load(&settings.servers).map_err(Refusal)?;
+        let names = names(providers, servers.servers.iter().map(|server| server.name.clone()).collect());
         let prompts = Arc::new(Prompts::load_for(Some(Path::new(OWN_FOLDER)), &names).map_err(Refusal)?);
         let (policy_text, rules) = policy::load(&settings.policy).map_err(Refusal)?;
         let locales = Arc::new(Locales::load().map_err(Refusal)?);
-        Ok(Self { prompts, locales, rules, policy_text })
+        Ok(Self { prompts, locales, rules, policy_text, servers })
     }
 }
 
@@ -107,7 +114,7 @@ impl<'a> Base<'a> {
     /// What turns are run with, whose questions come from there.
     pub(super) fn new(ground: Ground<'a>, outside: Outside) -> Self {
         let Ground { settings, groups, clock, read, store, http, embedder } = ground;
-        let Read { prompts, locales, rules, policy_text } = read;
+        let Read { prompts, locales, rules, policy_text, servers } = read;
         store.set_pack_rules(prompts.packs().rules());
         Self {
             settings,
@@ -118,6 +125,7 @@ impl<'a> Base<'a> {
             vitals: Arc::new(Vitals::new(clock.now())),
             policy: Policy::new(Arc::new(rules)),
             policy_text,
+            servers,
             parked: Parked::new(store.clone(), store.clone(), clock.clone()),
             chats: Chats::new(store.clone(), clock.clone()),
             embedder,

@@ -75,6 +75,7 @@ pub(super) fn handles(
         policy: base.policy.clone(),
         tasks_per_chat: base.settings.tasks.per_chat,
         default_zone: base.settings.timezone,
+        servers: bot.servers.clone(),
         mcp: bot.mcp.clone(),
     }
 }

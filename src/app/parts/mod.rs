@@ -15,8 +15,10 @@ use self::background::{namer, summariser};
 use self::base::{Base, Bot, Ground, Outside, Read};
 use self::handles::{Tools, handles, late, task_cards};
 use self::memories::extractor;
-use self::tools::{record_tools, registry, telegram};
-use self::upkeep::{agent_watch, pack_watch, policy_watch, retention, rewriter, scheduler, spawn_keepers};
+use self::tools::{of_servers, record_tools, registry, telegram};
+use self::upkeep::{
+    agent_watch, pack_watch, policy_watch, retention, rewriter, scheduler, servers_watch, spawn_keepers,
+};
 use super::additions::Additions;
 use super::agents::{self, AgentWatch};
 use super::commands;
@@ -28,11 +30,13 @@ use super::models::models;
 use super::packs::PackWatch;
 use super::policy::PolicyWatch;
 use super::providers;
+use super::servers::{ServersWatch, recipe};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::delivery::{Bus, Delivery, Owners};
 use crate::languages::Languages;
 use crate::ledger::{Ledger, LedgerParts};
+use crate::mcp::servers::Servers;
 use crate::outbound::RateLimiter;
 use crate::policy::access::Admins;
 use crate::policy::budget::{Caps, TREE_TOKENS};
@@ -58,6 +62,7 @@ use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
 use crate::telegram::titles::TelegramTitles;
 use crate::tools::Registry;
+use crate::tools::servers::ServerTools;
 use crate::tools::telegram::{Approvers, Grants};
 use crate::turn::children::Children;
 use crate::turn::end::Ender;
@@ -92,6 +97,7 @@ pub(super) struct Runners {
     pub(super) retention: Retention,
     pub(super) rewriter: Rewriter,
     pub(super) policy: PolicyWatch,
+    pub(super) servers: ServersWatch,
     pub(super) agents: AgentWatch,
     pub(super) packs: PackWatch,
     pub(super) poller: Poller,
@@ -114,7 +120,8 @@ pub(super) async fn build(
     let bus = Bus::new(vec![bot.live.clone()]);
     let telegram = telegram(&bot);
     let tools = Arc::new(registry(&bot.base, &ledger, telegram.clone()));
-    let parts = TurnParts { bus, delivery: delivery.clone(), owners: owners.clone(), tools };
+    let servers = of_servers(&bot.base, bot.servers.clone(), bot.approvers.clone());
+    let parts = TurnParts { bus, delivery: delivery.clone(), owners: owners.clone(), tools, servers };
     let turns = turns(&bot.base, ledger.clone(), parts);
     let extractor = turns.extractor.clone();
     let tools = Tools { all: turns.ender.tools.clone(), telegram };
@@ -157,12 +164,13 @@ pub(super) async fn build(
     let poller = poller(&bot, router.clone());
     let (retention, rewriter) = (retention(base), rewriter(base));
     let policy = policy_watch(base, owners.clone());
-    let agents = agent_watch(base, agents::names(&providers), owners.clone());
+    let servers = servers_watch(&bot, owners.clone());
+    let agents = agent_watch(&bot, agents::names(&providers, Vec::new()), owners.clone());
     let packs = pack_watch(base, owners.clone());
     let (store, languages, parked) = (base.store.clone(), base.languages.clone(), base.parked.clone());
     let model = ledger.models.default_model().to_string();
     let parts = Parts { store, router, commands, delivery, owners, languages, parked, model };
-    Ok((parts, Runners { scheduler, retention, rewriter, policy, agents, packs, poller }))
+    Ok((parts, Runners { scheduler, retention, rewriter, policy, servers, agents, packs, poller }))
 }
 
 fn owners(bot: &Bot<'_>) -> TelegramOwners {
@@ -235,7 +243,10 @@ async fn bot<'a>(
         files: Arc::new(TelegramFiles(sender.api.clone())),
     };
     let ground = Ground { settings, groups, clock: clock.clone(), read, store, http, embedder };
-    Ok(Bot { base: Base::new(ground, outside), me, mcp, sender, live, approvers })
+    let base = Base::new(ground, outside);
+    let recipe = recipe(&settings.servers.values, &settings.model.proxies, settings.redactor())?;
+    let servers = Servers::start(base.servers.servers.clone(), recipe, groups.back.clone());
+    Ok(Bot { base, me, mcp, servers, sender, live, approvers })
 }
 
 async fn ledger(base: &Base<'_>, providers: &Providers) -> Result<Arc<Ledger>, Refusal> {
@@ -257,7 +268,7 @@ async fn ledger(base: &Base<'_>, providers: &Providers) -> Result<Arc<Ledger>, R
 }
 
 fn turns(base: &Base<'_>, ledger: Arc<Ledger>, parts: TurnParts) -> Turns {
-    let TurnParts { bus, delivery, owners, tools } = parts;
+    let TurnParts { bus, delivery, owners, tools, servers } = parts;
     let extractor = extractor(base, &ledger, &bus);
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
     let (conversations, settings) = (base.store.clone(), base.store.clone());
@@ -279,7 +290,8 @@ fn turns(base: &Base<'_>, ledger: Arc<Ledger>, parts: TurnParts) -> Turns {
         reporter: reporter.clone(),
     };
     let (namer, summariser) = (namer(base, &ledger), summariser(base, &ledger));
-    let preparer = preparer(base, &ledger, tools, Telling { reporter: reporter.clone(), bus: bus.clone() });
+    let agents = Agents::new(base.prompts.clone(), tools, servers);
+    let preparer = preparer(base, &ledger, agents, Telling { reporter: reporter.clone(), bus: bus.clone() });
     let executor = Executor {
         ledger,
         caller,
@@ -316,12 +328,13 @@ fn turns(base: &Base<'_>, ledger: Arc<Ledger>, parts: TurnParts) -> Turns {
     }
 }
 
-/// What turns are told and answered by, and the tools of all agents together.
+/// What turns are told and answered by, the tools of all agents together, and those of other servers.
 struct TurnParts {
     bus: Bus,
     delivery: Arc<dyn Delivery>,
     owners: Arc<dyn Owners>,
     tools: Arc<Registry>,
+    servers: ServerTools,
 }
 
 /// Where turns tell of what happens in them.
@@ -341,7 +354,7 @@ fn rights(base: &Base<'_>) -> Rights {
     }
 }
 
-fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, telling: Telling) -> Preparer {
+fn preparer(base: &Base<'_>, ledger: &Ledger, agents: Agents, telling: Telling) -> Preparer {
     let Telling { reporter, bus } = telling;
     let limits = &base.settings.limits;
     let contexts = Contexts {
@@ -372,7 +385,7 @@ fn preparer(base: &Base<'_>, ledger: &Ledger, tools: Arc<Registry>, telling: Tel
         settings: base.store.clone(),
         sessions: base.store.clone(),
         profiles: base.store.clone(),
-        agents: Agents::new(base.prompts.clone(), tools),
+        agents,
         records: record_tools(base),
         personas: PersonaLoader { prompts: base.prompts.clone(), store: base.store.clone() },
         models: ledger.models.clone(),

@@ -7,6 +7,7 @@ use figaro_mcp::catalog::{Catalog, Choice};
 
 use super::base::{Base, Bot};
 use crate::ledger::Ledger;
+use crate::mcp::servers::Servers;
 use crate::memory::RecordBooks;
 use crate::store::TaskLimits;
 use crate::tools::Registry;
@@ -15,9 +16,10 @@ use crate::tools::config::ConfigTools;
 use crate::tools::grounded::Grounded;
 use crate::tools::recall::MemoryTools;
 use crate::tools::records::RecordTools;
+use crate::tools::servers::ServerTools;
 use crate::tools::tasks::{TaskReader, TaskTools};
 use crate::tools::tavily::Tavily;
-use crate::tools::telegram::TelegramTools;
+use crate::tools::telegram::{Approvers, TelegramTools};
 use crate::tools::web::WebSearch;
 
 /// The tools that need a chat which people read later.
@@ -48,6 +50,11 @@ pub(super) fn telegram(bot: &Bot<'_>) -> TelegramTools {
         tasks: base.store.clone(),
         counting: Arc::default(),
     }
+}
+
+/// The tools of other MCP servers.
+pub(super) fn of_servers(base: &Base<'_>, servers: Servers, approvers: Approvers) -> ServerTools {
+    ServerTools { servers, approvers, policy: base.policy.clone(), audit: base.store.clone() }
 }
 
 /// Every tool there is.

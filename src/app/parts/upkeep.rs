@@ -7,6 +7,7 @@ use super::handles::task_cards;
 use crate::app::agents::AgentWatch;
 use crate::app::packs::PackWatch;
 use crate::app::policy::PolicyWatch;
+use crate::app::servers::ServersWatch;
 use crate::delivery::Owners;
 use crate::prompts::Names;
 use crate::retention::{Retention, Rewriter};
@@ -56,11 +57,26 @@ pub(super) fn policy_watch(base: &Base<'_>, owners: Arc<dyn Owners>) -> PolicyWa
     }
 }
 
+/// What has a change of the owner's other MCP servers hold.
+pub(super) fn servers_watch(bot: &Bot<'_>, owners: Arc<dyn Owners>) -> ServersWatch {
+    let base = &bot.base;
+    ServersWatch {
+        settings: base.settings.servers.clone(),
+        text: base.servers.text.clone(),
+        servers: bot.servers.clone(),
+        owners,
+        languages: base.languages.clone(),
+        background: base.groups.front.clone(),
+    }
+}
+
 /// What has a change of the owner's agents hold.
-pub(super) fn agent_watch(base: &Base<'_>, names: Names, owners: Arc<dyn Owners>) -> AgentWatch {
+pub(super) fn agent_watch(bot: &Bot<'_>, names: Names, owners: Arc<dyn Owners>) -> AgentWatch {
+    let base = &bot.base;
     AgentWatch {
         prompts: base.prompts.clone(),
         names,
+        servers: bot.servers.clone(),
         owners,
         languages: base.languages.clone(),
         background: base.groups.front.clone(),

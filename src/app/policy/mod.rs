@@ -14,8 +14,10 @@ pub(super) use self::watch::PolicyWatch;
 use super::additions::Additions;
 use super::failure::Refusal;
 use super::providers::variables;
+use super::servers;
 use super::terminal::{all_said, say};
-use crate::config::PolicySettings;
+use crate::config::{Faults, PolicySettings, ServersSettings};
+use crate::text::with_nearest;
 
 /// What is asked of the rules.
 #[derive(Debug)]
@@ -35,22 +37,30 @@ pub fn policy(
     values: &HashMap<String, String>,
     additions: &Additions,
 ) -> Result<(), Refusal> {
-    let settings = PolicySettings::alone(values, &variables(additions)?);
-    let settings = settings.map_err(|faults| Refusal(faults.to_string()))?;
+    let variables = variables(additions)?;
+    let wrong = |faults: Faults| Refusal(faults.to_string());
+    let settings = PolicySettings::alone(values, &variables).map_err(wrong)?;
+    let servers = ServersSettings::alone(values, &variables).map_err(wrong)?;
     match task {
-        PolicyTask::Check(Some(file)) => check(&PolicySettings { file, is_named: true }),
-        PolicyTask::Check(None) => check(&settings),
+        PolicyTask::Check(Some(file)) => check(&PolicySettings { file, is_named: true }, &servers),
+        PolicyTask::Check(None) => check(&settings, &servers),
         PolicyTask::Explain(call) => explain(&load(&settings).map_err(Refusal)?.1, &call),
     }?;
     all_said()
 }
 
-fn check(settings: &PolicySettings) -> Result<(), Refusal> {
+fn check(settings: &PolicySettings, servers: &ServersSettings) -> Result<(), Refusal> {
     let (text, rules) = load(settings).map_err(Refusal)?;
     let file = settings.file.display();
     match text {
         Some(_) => say(&format!("✓ {file}: {} rules, before those built in", rules.owners())),
         None => say(&format!("✓ there is no {file}: the rules built in hold")),
+    }
+    let known = servers::names(servers);
+    for name in rules.servers().into_iter().filter(|name| !known.iter().any(|known| known == name)) {
+        let words =
+            format!("⚠ a rule names the MCP server {name}, which {} does not have", servers.file.display());
+        say(&with_nearest(words, name, known.iter().map(String::as_str).chain(["telegram"])));
     }
     Ok(())
 }

@@ -10,7 +10,9 @@ use super::call::Role;
 use super::decided::{Decision, RuleName};
 use super::facts::Who;
 use super::right::AdminRight;
-use super::rule::{ADDRESS, AddressCondition, Approver, ChatCondition, PARAMETER, Pattern, Rule, When};
+use super::rule::{
+    ADDRESS, AddressCondition, Approver, ChatCondition, OfServers, PARAMETER, Pattern, Rule, When,
+};
 use super::target::{Target, username};
 use super::words::List;
 use crate::ids::ChatId;
@@ -20,8 +22,8 @@ use crate::text::{with_nearest, yaml};
 const MAX_RULES: usize = 500;
 /// The most characters of a rule's name.
 const MAX_NAME: usize = 40;
-/// The MCP servers that there are.
-const SERVERS: [&str; 1] = ["telegram"];
+/// The server that rules are about which name none.
+const TELEGRAM: &str = "telegram";
 const CLASSES: [(&str, Class); 12] = [
     ("read", Class::Read),
     ("message", Class::Message),
@@ -58,6 +60,8 @@ pub(super) struct Methods {
     irreversible: Option<bool>,
     /// It denies, so that it takes nothing to be meant.
     denies: bool,
+    /// The rule is about other servers.
+    none: bool,
 }
 
 impl Methods {
@@ -68,7 +72,8 @@ impl Methods {
         let named = self.patterns.as_ref().map(|patterns| patterns.iter().filter(fits).collect::<Vec<_>>());
         let is_named = named.as_ref().is_some_and(|named| named.iter().any(|pattern| !pattern.is_wide()));
         let is_guarded = matches!(method.class, Class::Money | Class::ManagedBots);
-        named.is_none_or(|named| !named.is_empty())
+        !self.none
+            && named.is_none_or(|named| !named.is_empty())
             && self.classes.as_ref().is_none_or(|classes| classes.contains(&method.class))
             && self.irreversible.is_none_or(|irreversible| irreversible == method.irreversible)
             && (!is_guarded || self.denies || self.classes.is_some() || is_named)
@@ -148,16 +153,18 @@ impl Reading {
         let then = self.word(&raw.then, "then", &Decision::ALL.map(|one| (one.name(), one)));
         let then = then.unwrap_or(Decision::Deny);
         self.asks_only(&raw, then);
+        let of_servers = self.of_servers(&raw);
+        let patterns = if of_servers.is_some() { None } else { self.methods(raw.method.as_ref()) };
         let methods = Methods {
-            patterns: self.methods(raw.method.as_ref()),
+            patterns,
             classes: self.words(raw.class.as_ref(), "class", &CLASSES),
             irreversible: raw.irreversible,
             denies: then == Decision::Deny,
+            none: of_servers.is_some(),
         };
-        if !Table::get().methods().iter().any(|method| methods.have(method)) {
+        if of_servers.is_none() && !Table::get().methods().iter().any(|method| methods.have(method)) {
             self.fault(raw.name.defined.line(), "the rule is about no method that there is");
         }
-        self.words(raw.server.as_ref(), "server", &SERVERS.map(|server| (server, ())));
         let when = When {
             agents: raw.agent.map(|list| list.value.0.into_iter().map(|word| Pattern(word.text)).collect()),
             roles: self.words(raw.role.as_ref(), "role", &Role::ALL.map(|role| (role.name(), role))),
@@ -178,8 +185,43 @@ impl Reading {
             reason,
             approver: raw.right.as_ref().map_or(Approver::ByMethod, |right| self.approver(right)),
             people: raw.people.as_ref().map_or(1, |people| self.people(people)),
+            of_servers,
         };
         Written { rule, methods }
+    }
+
+    /// Which other servers, and which of their tools, a rule is about; `None` where it is about Telegram.
+    fn of_servers(&mut self, raw: &Raw) -> Option<OfServers> {
+        let list = raw.server.as_ref()?;
+        let words = &list.value.0;
+        if words.iter().all(|word| word.text == TELEGRAM) {
+            return None;
+        }
+        let line = list.defined.line();
+        if words.iter().any(|word| word.text == TELEGRAM) {
+            self.fault(line, "server: a rule is about telegram or about other servers; write two rules");
+        }
+        for (key, is_set) in [
+            ("class", raw.class.is_some()),
+            ("irreversible", raw.irreversible.is_some()),
+            ("also", raw.also.is_some()),
+            ("uses", raw.uses.is_some()),
+            ("own", raw.own.is_some()),
+            ("address", raw.address.is_some()),
+            ("person", raw.person.is_some()),
+            ("receiver", raw.receiver.is_some()),
+            ("right", raw.right.is_some()),
+        ] {
+            if is_set {
+                self.fault(
+                    line,
+                    &format!("{key} is for rules about telegram, and this one names another server"),
+                );
+            }
+        }
+        let patterns = |list: &List| list.0.iter().map(|word| Pattern(word.text.clone())).collect();
+        let tools = raw.method.as_ref().map(|list| patterns(&list.value));
+        Some(OfServers { servers: patterns(&list.value), tools })
     }
 
     fn name(&mut self, name: &Spanned<String>) -> RuleName {

@@ -11,6 +11,7 @@ mod previews;
 mod right;
 mod rule;
 mod rules;
+mod server;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use self::loaded::loaded;
 pub use self::previews::settle_previews;
 pub use self::right::AdminRight;
 pub use self::rules::{Policy, Rules};
+pub use self::server::{ServerCall, decide_server};
 pub use self::target::{OddTarget, Target, chat_number, targets};
 use super::address::is_public;
 use crate::ids::ChatId;

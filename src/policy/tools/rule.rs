@@ -85,6 +85,16 @@ pub(super) struct Rule {
     pub(super) reason: String,
     pub(super) approver: Approver,
     pub(super) people: u8,
+    /// It is about other MCP servers, and not about Telegram.
+    pub(super) of_servers: Option<OfServers>,
+}
+
+/// Which tools of which servers a rule is about.
+#[derive(Debug, Clone)]
+pub(super) struct OfServers {
+    pub(super) servers: Vec<Pattern>,
+    /// By their names at the server; `None` for all.
+    pub(super) tools: Option<Vec<Pattern>>,
 }
 
 impl Rule {

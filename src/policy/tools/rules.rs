@@ -77,6 +77,19 @@ impl Rules {
         rule.map(|rule| rule.reason.as_str()).filter(|reason| !reason.is_empty())
     }
 
+    /// The rules about other MCP servers, in their order.
+    pub(super) fn about_servers(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().filter(|rule| rule.of_servers.is_some())
+    }
+
+    /// The names of other MCP servers that rules name, without those that stand for several.
+    #[must_use]
+    pub fn servers(&self) -> Vec<&str> {
+        let named = self.about_servers().filter_map(|rule| rule.of_servers.as_ref());
+        let named = named.flat_map(|of| &of.servers).filter(|pattern| !pattern.is_wide());
+        named.map(|pattern| pattern.0.as_str()).collect()
+    }
+
     /// How many rules of the owner's there are.
     #[must_use]
     pub fn owners(&self) -> usize {
@@ -126,6 +139,7 @@ impl Rules {
             reason: String::new(),
             approver: Approver::Owner,
             people: 1,
+            of_servers: None,
         };
         !facts.targets.is_empty() && facts.targets.iter().all(|target| rule.holds(facts, Some(target)))
     }

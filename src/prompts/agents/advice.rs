@@ -31,9 +31,9 @@ pub(super) fn advice(text: &str) -> Vec<&'static str> {
 
 /// Whether it has this tool, by its name or as one of all.
 fn has(extra: &Extra, tool: &str) -> bool {
-    has_all(extra) || extra.tools.iter().any(|one| one.name.value == tool)
+    has_all(extra) || extra.tools.iter().any(|one| one.server.is_none() && one.name.value == tool)
 }
 
 fn has_all(extra: &Extra) -> bool {
-    extra.tools.iter().any(|one| one.name.value == ALL_TOOLS)
+    extra.tools.iter().any(|one| one.server.is_none() && one.name.value == ALL_TOOLS)
 }

@@ -52,7 +52,7 @@ pub(super) struct Extra {
     /// What you call this state of the file, such as `"1"`.
     #[schemars(with = "String", extend("type" = ["string", "number"]))]
     pub(super) version: String,
-    /// The tools that it has. No tools listed, no tools given. The name `*` stands for all there are.
+    /// The tools that it has. No tools listed, no tools given. The name `*` stands for all that come with Figaro.
     #[serde(default)]
     pub(super) tools: Vec<Named>,
     /// The agents that it may ask or hand over to. None listed, none may be asked.
@@ -79,11 +79,11 @@ pub(super) struct Extra {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub(super) struct Named {
-    /// The name of the tool.
+    /// The name of the tool: with `server`, its name there, or `*` for all of that server.
     #[schemars(with = "String")]
     pub(super) name: Spanned<String>,
-    /// The MCP server that has it. Other servers than Figaro's own are not supported yet: leave it out.
-    #[schemars(with = "Option<()>")]
+    /// The other MCP server that has it, by its name in `mcp.json`. Left out for what comes with Figaro.
+    #[schemars(with = "Option<String>")]
     pub(super) server: Option<Spanned<String>>,
 }
 

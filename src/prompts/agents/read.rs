@@ -8,7 +8,7 @@ use super::answer;
 use super::file::{File, Named, Places};
 use super::names::Names;
 use super::plain;
-use crate::domain::agent::{ALL_TOOLS, Agent, DEFAULT_AGENT};
+use crate::domain::agent::{ALL_TOOLS, Agent, DEFAULT_AGENT, OfServer};
 use crate::domain::generation::Generation;
 use crate::domain::model::ModelName;
 use crate::domain::task::SCHEDULED_AGENT;
@@ -33,6 +33,7 @@ pub(super) fn read(source: &Source<'_>, names: Option<&Names>) -> Result<Agent, 
     reading.settings(&extra.settings, &places);
     let agent = Agent {
         tools: reading.tools(&extra.tools),
+        server_tools: server_tools(&extra.tools),
         agents: reading.agents(extra.agents, &extra.name.value),
         model: extra.model.and_then(|model| reading.model(&model)),
         name: extra.name.value,
@@ -81,31 +82,48 @@ impl Reading<'_> {
         }
     }
 
+    /// The tools that come with Figaro.
     fn tools(&mut self, tools: &[Named]) -> Vec<String> {
         let mut seen = BTreeSet::new();
+        let own = tools.iter().filter(|tool| tool.server.is_none()).count();
         for Named { name, server } in tools {
             let word = name.value.as_str();
-            if !seen.insert(word) {
+            let of = server.as_ref().map(|server| server.value.as_str());
+            if !seen.insert((of, word)) {
                 self.fault(name, format!("tools: {word} stands twice"));
-            } else if word == ALL_TOOLS && tools.len() > 1 {
+            } else if word == ALL_TOOLS && of.is_none() && own > 1 {
                 self.fault(name, format!("tools: {ALL_TOOLS} stands for all tools, so it stands alone"));
             }
-            if let Some(server) = server {
-                self.fault(
-                    server,
-                    format!(
-                        "tools: {word} names a server; other servers are not supported yet, leave it out"
-                    ),
-                );
-            }
-            let known = self.names.map(|names| names.tools.as_slice());
-            let known = known.filter(|known| word != ALL_TOOLS && !known.iter().any(|one| one == word));
-            if let Some(known) = known {
-                let unknown = format!("tools: there is no tool `{word}`");
-                self.fault(name, with_nearest(unknown, word, known.iter().map(String::as_str)));
+            match server {
+                Some(server) => self.server(server),
+                None => self.tool(name),
             }
         }
-        tools.iter().map(|tool| tool.name.value.clone()).collect()
+        let own = tools.iter().filter(|tool| tool.server.is_none());
+        own.map(|tool| tool.name.value.clone()).collect()
+    }
+
+    fn tool(&mut self, name: &Spanned<String>) {
+        let word = name.value.as_str();
+        let known = self.names.map(|names| names.tools.as_slice());
+        let known = known.filter(|known| word != ALL_TOOLS && !known.iter().any(|one| one == word));
+        if let Some(known) = known {
+            let unknown = format!("tools: there is no tool `{word}`");
+            self.fault(name, with_nearest(unknown, word, known.iter().map(String::as_str)));
+        }
+    }
+
+    /// What a server has is known only while it runs, so its tools are not looked at.
+    fn server(&mut self, server: &Spanned<String>) {
+        let word = server.value.as_str();
+        let known = self.names.map(|names| names.servers.as_slice());
+        let Some(known) = known.filter(|known| !known.iter().any(|one| one == word)) else { return };
+        let unknown = format!("tools: there is no server `{word}`");
+        let words = match known {
+            [] => format!("{unknown}: mcp.json describes none"),
+            known => with_nearest_or_all(unknown, word, known.iter().map(String::as_str)),
+        };
+        self.fault(server, words);
     }
 
     fn agents(&mut self, agents: Vec<Spanned<String>>, own: &str) -> Vec<String> {
@@ -143,6 +161,15 @@ impl Reading<'_> {
         }
         Some(read)
     }
+}
+
+/// The tools of other servers.
+fn server_tools(tools: &[Named]) -> Vec<OfServer> {
+    let of = |tool: &Named| {
+        let server = tool.server.as_ref()?.value.clone();
+        Some(OfServer { server, tool: tool.name.value.clone() })
+    };
+    tools.iter().filter_map(of).collect()
 }
 
 /// As [`with_nearest`]; where none is like the word, all that are known.

@@ -49,6 +49,7 @@ json_schema_extra:
 fn names() -> Names {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     Names {
+        servers: owned(&["files", "github"]),
         tools: owned(&[
             "action",
             "add_note",
@@ -105,6 +106,7 @@ fn a_folder_adds_agents_and_replaces_those_built_in() {
         version: "1.10".into(),
         instructions: "Be brief.\n- Really.".into(),
         tools: vec!["web_search".into()],
+        server_tools: Vec::new(),
         agents: vec!["researcher".into()],
         speaks: false,
         answer: None,
@@ -195,7 +197,7 @@ const MISTAKES: [Case; 58] = [
     Case("name: web_search", "name: teleport_home", true),
     Case("name: web_search", "name: lookup\n    - name: lookup", false),
     Case("name: web_search", "name: lookup\n    - name: \"*\"", false),
-    Case("name: web_search", "name: lookup\n      server: github", true),
+    Case("name: web_search", "name: lookup\n      server: githb", true),
     Case("  version: 1.10\n", "", true),
     Case("Be brief.\n  - Really.", "", false),
     Case("name: brief", "name: curt", false),

@@ -89,6 +89,8 @@ proptest! {
 
     #[test]
     fn the_audit_log_returns(page in any::<Page>()) {
+        let server = || Short::new("a-server_of-thirty-two-character").unwrap();
+        [Servers::List(page), Servers::Open(server(), page), Servers::Restart(server())].iter().try_for_each(returns)?;
         [Audit::All(page), Audit::Refused(page), Audit::Export].iter().try_for_each(returns)?;
     }
 

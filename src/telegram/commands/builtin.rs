@@ -21,6 +21,7 @@ use super::pins::{PinWords, Pins};
 use super::privacy::Privacy;
 use super::records::Records;
 use super::retry::Retry;
+use super::servers::McpServers;
 use super::sessions::Sessions;
 use super::start::Start;
 use super::status::Status;
@@ -59,6 +60,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(Status::new(handles)),
         Arc::new(Approve::new(handles)),
         Arc::new(Audit::new(handles)),
+        Arc::new(McpServers::new(handles)),
         Arc::new(ChangeAccess::allow(handles)),
         Arc::new(ChangeAccess::deny(handles)),
     ]

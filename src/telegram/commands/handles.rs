@@ -9,6 +9,7 @@ use super::removed::Erasures;
 use crate::config::AccessSettings;
 use crate::domain::code::CodeKey;
 use crate::ledger::Ledger;
+use crate::mcp::servers::Servers;
 use crate::mcp::supervisor::Mcp;
 use crate::memory::{Chats, RecordBooks};
 use crate::policy::tools::Policy;
@@ -65,6 +66,8 @@ pub struct Handles {
     pub tasks_per_chat: usize,
     /// The zone of chats that set none.
     pub default_zone: Tz,
-    /// The handle of the MCP server's process.
+    /// The other MCP servers.
+    pub servers: Servers,
+    /// The handle of the Telegram MCP server's process.
     pub mcp: Mcp,
 }

@@ -29,6 +29,7 @@ mod records;
 mod removed;
 mod replies;
 mod retry;
+mod servers;
 mod sessions;
 mod start;
 mod status;

@@ -205,7 +205,7 @@ async fn the_names_of_all_tools_are_known_without_a_bot() {
     let documented = documented.map_while(|line| line.strip_prefix("| `")?.split('`').next());
     assert_eq!(documented.collect::<Vec<_>>(), NAMES.lines().collect::<Vec<_>>(), "docs/agents.md");
     // The agents that come with Figaro name no other.
-    Prompts::load_for(None, &Names { tools: all, providers: Vec::new() }).unwrap();
+    Prompts::load_for(None, &Names { tools: all, ..Names::default() }).unwrap();
 }
 
 /// A built-in tool is named in the file, or the folder, where it is made. Nothing else in the program goes by its name.
@@ -248,6 +248,8 @@ async fn no_built_in_tool_is_named_elsewhere() {
         ("telegram/callback/pins", ": pin"),
         ("store/kv/records/erasure/wishes", ": set_config"),
         ("store/kv/records/erasure/wishes", ": set_profile"),
+        ("prompts/agents/advice", ": action"),
+        ("prompts/agents/advice", ": ask_agent"),
         ("store/kv/settings", ": set_config"),
         ("store/kv/records/erasure/lists", ""),
         // What owners are told of their files of agents, which list the tools that ask others.

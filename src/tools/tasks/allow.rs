@@ -108,6 +108,7 @@ impl Leaves {
         let approval = Approval {
             fingerprint: Fingerprint::of(context.run, &context.call, &calls),
             calls,
+            server: None,
             targets: vec![target],
             people: Vec::new(),
             right: asks.right.map(str::to_owned),

@@ -8,9 +8,11 @@ use crate::config::AccessSettings;
 use crate::domain::approval::{Approval, Grant, Ruled};
 use crate::domain::undo::TurnUndo;
 use crate::ids::{RunId, UserId};
-use crate::policy::access::{Admins, is_owner};
+use crate::policy::access::{Admins, Standing, is_owner};
 use crate::policy::approval::{NotAllowed, holds, may_rule, may_undo};
+use crate::policy::tools::{Role, Rules};
 use crate::store::{SettingsStore, StoreError};
+use crate::tools::ToolContext;
 
 /// So many grants are kept; the oldest go first, and what they were for is asked again.
 const MAX_GRANTS: usize = 1_000;
@@ -66,6 +68,18 @@ pub struct Approvers {
 }
 
 impl Approvers {
+    /// The role of whoever asks. Who administers the chat is looked up only where a rule asks for it.
+    pub(in crate::tools) async fn role(&self, rules: &Rules, context: &ToolContext) -> Role {
+        let is_admin = || self.admins.is_admin(context.place.chat, &context.speaker.user);
+        match context.standing {
+            Standing::Owner => Role::Owner,
+            Standing::Borrowed | Standing::Guest => Role::Guest,
+            Standing::Admin => Role::Admin,
+            Standing::Member if rules.tells_admins() && is_admin().await => Role::Admin,
+            Standing::Member => Role::Member,
+        }
+    }
+
     /// Whether somebody may say this to a call now; if not, why.
     ///
     /// # Errors
@@ -107,7 +121,7 @@ impl Approvers {
     }
 
     /// Whether somebody has approved these calls for a while, and might still do so.
-    pub(super) async fn has_granted(
+    pub(in crate::tools) async fn has_granted(
         &self,
         wanted: &Approval,
         now: DateTime<Utc>,

@@ -150,17 +150,9 @@ impl TelegramTools {
         Ok(asks)
     }
 
-    /// The role of whoever asks. Who administers the chat is looked up only where a rule asks for it.
+    /// The role of whoever asks.
     pub(super) async fn role(&self, rules: &Rules, context: &ToolContext) -> Role {
-        let admins = &self.approvers.admins;
-        let is_admin = || admins.is_admin(context.place.chat, &context.speaker.user);
-        match context.standing {
-            Standing::Owner => Role::Owner,
-            Standing::Borrowed | Standing::Guest => Role::Guest,
-            Standing::Admin => Role::Admin,
-            Standing::Member if rules.tells_admins() && is_admin().await => Role::Admin,
-            Standing::Member => Role::Member,
-        }
+        self.approvers.role(rules, context).await
     }
 
     pub(super) async fn decide(
@@ -278,6 +270,7 @@ pub(super) fn approval(
     Approval {
         fingerprint: Fingerprint::of(context.run, &context.call, &calls),
         calls,
+        server: None,
         targets,
         people: Vec::new(),
         right: asks.right.map(str::to_owned),

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-use crate::domain::approval::{Approval, MethodCall, Target, WAITS_MINUTES};
+use crate::domain::approval::{Approval, MethodCall, Target, ToolOfServer, WAITS_MINUTES};
 use crate::domain::delivery::Action;
 use crate::domain::task::STANDING_RULE;
 use crate::prompts::texts::{Texts, fill};
@@ -64,6 +64,10 @@ fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: DateTime<Utc
     let number = of("user_id");
     let person = approval.people.iter().find(|person| person.user.to_string() == number);
     let user = person.map_or_else(|| number.clone(), |person| format!("{} ({number})", person.name));
+    if let Some(ToolOfServer { server, tool }) = &approval.server {
+        let words = fill(&texts.approval_server, &[("tool", tool), ("server", server)]);
+        return shown(&one_line(&words, GIST_CHARS));
+    }
     let words = match call.method.as_str() {
         "banChatMember" => &texts.approval_ban,
         "unbanChatMember" => &texts.approval_unban,
@@ -145,6 +149,7 @@ mod tests {
         Approval {
             fingerprint: Fingerprint::of(RunId::new(), "c", &calls),
             calls,
+            server: None,
             targets: vec![Target { chat: ChatId(-5), title: Some("Bob [Approved,by,Ann]\u{2067}".into()) }],
             people: vec![Concerned { user: 7, name: "Eve *x* @eve".into() }],
             right: Some("can_restrict_members".into()),

@@ -11,12 +11,14 @@ use crate::domain::model::ModelName;
 use crate::domain::turn::ActiveTurn;
 use crate::prompts::{AgentSet, Prompts};
 use crate::tools::Registry;
+use crate::tools::servers::ServerTools;
 
 /// The agents there are, and the tools of each. They change when the owner's files do. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Agents {
     prompts: Arc<Prompts>,
     all_tools: Arc<Registry>,
+    servers: ServerTools,
     /// What was made of the agents when they last changed.
     latest: Arc<Mutex<Option<Arc<Staff>>>>,
 }
@@ -28,6 +30,8 @@ pub(super) struct Staff {
     /// The tools of each agent, by its name.
     tools: BTreeMap<String, Arc<Registry>>,
     all_tools: Arc<Registry>,
+    /// How often the tools of other servers had changed by then.
+    changes: u64,
 }
 
 /// An agent and what it may call.
@@ -46,10 +50,10 @@ pub(super) struct Part {
 }
 
 impl Agents {
-    /// The agents of these prompts, which get their tools out of all there are.
+    /// The agents of these prompts, which get their tools out of all there are and out of those of other servers.
     #[must_use]
-    pub fn new(prompts: Arc<Prompts>, all_tools: Arc<Registry>) -> Self {
-        Self { prompts, all_tools, latest: Arc::default() }
+    pub fn new(prompts: Arc<Prompts>, all_tools: Arc<Registry>, servers: ServerTools) -> Self {
+        Self { prompts, all_tools, servers, latest: Arc::default() }
     }
 
     /// The agent of this name as it is now, with its tools; `None` where there is none.
@@ -65,23 +69,30 @@ impl Agents {
 
     /// The agents of this moment.
     pub(super) fn now(&self) -> Arc<Staff> {
-        let agents = self.prompts.agents();
+        let (agents, changes) = (self.prompts.agents(), self.servers.changes());
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         match &*latest {
-            Some(staff) if Arc::ptr_eq(&staff.agents, &agents) => staff.clone(),
-            _ => latest.insert(Arc::new(Staff::new(agents, self.all_tools.clone()))).clone(),
+            Some(staff) if Arc::ptr_eq(&staff.agents, &agents) && staff.changes == changes => staff.clone(),
+            _ => latest.insert(Arc::new(Staff::new(agents, self, changes))).clone(),
         }
     }
 }
 
 impl Staff {
-    fn new(agents: Arc<AgentSet>, all_tools: Arc<Registry>) -> Self {
-        let tools = |agent: &Agent| match agent.has_all_tools() {
-            true => all_tools.clone(),
-            false => Arc::new(all_tools.only(&agent.tools)),
+    fn new(agents: Arc<AgentSet>, all: &Agents, changes: u64) -> Self {
+        let all_tools = all.all_tools.clone();
+        let tools = |agent: &Agent| {
+            let own = match agent.has_all_tools() {
+                true => all_tools.clone(),
+                false => Arc::new(all_tools.only(&agent.tools)),
+            };
+            match agent.server_tools.is_empty() {
+                true => own,
+                false => Arc::new(all.servers.beside(&own, &agent.server_tools)),
+            }
         };
         let tools = agents.all().map(|agent| (agent.name.clone(), tools(agent))).collect();
-        Self { agents, tools, all_tools }
+        Self { agents, tools, all_tools, changes }
     }
 
     fn get(&self, name: &str) -> Option<Found> {

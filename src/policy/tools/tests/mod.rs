@@ -3,6 +3,7 @@
 mod every_method;
 mod limits;
 mod owners;
+mod servers;
 mod strict;
 
 use std::collections::HashSet;

@@ -1,0 +1,67 @@
+//! The owner's file of MCP servers on the disk.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use crate::config::{KnownValues, ServersSettings};
+use crate::mcp::file::{ServerConfig, read};
+use crate::text::yaml::{Mark, Misfit};
+
+/// The most bytes of a file.
+const MAX_BYTES: usize = 512 << 10;
+
+/// The text of a file; `None` where there is no file.
+///
+/// # Errors
+/// Why it cannot be read.
+pub(super) fn text_of(path: &Path) -> Result<Option<String>, String> {
+    let text = match fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        text => text.map_err(|error| format!("{} cannot be read: {error}", path.display()))?,
+    };
+    if text.len() > MAX_BYTES {
+        return Err(format!("{} has more than {MAX_BYTES} bytes", path.display()));
+    }
+    Ok(Some(text))
+}
+
+/// The servers of a text.
+///
+/// # Errors
+/// All that is wrong, a line each, with the name of the file and the place.
+pub(super) fn servers_of(text: &str, path: &Path, values: &KnownValues) -> Result<Vec<ServerConfig>, String> {
+    read(text, values.all()).map_err(|faults| {
+        let file = path.display();
+        let line = |Misfit { at, words }: Misfit| match at {
+            Some(Mark { line, column }) => format!("{file}:{line}:{column}: {words}"),
+            None => format!("{file}: {words}"),
+        };
+        faults.into_iter().map(line).collect::<Vec<_>>().join("\n")
+    })
+}
+
+/// What the settings name: the text of the file, and the servers in it.
+#[derive(Debug, Clone, Default)]
+pub(in crate::app) struct Loaded {
+    /// The text; `None` where there is no file.
+    pub(in crate::app) text: Option<String>,
+    /// The servers, in the order of their names.
+    pub(in crate::app) servers: Vec<ServerConfig>,
+}
+
+/// Reads the owner's file as settings name it. Only a file that the settings name has to be there.
+///
+/// # Errors
+/// All that is wrong with the file, a line each.
+pub(in crate::app) fn load(settings: &ServersSettings) -> Result<Loaded, String> {
+    let text = text_of(&settings.file)?;
+    if text.is_none() && settings.is_named {
+        return Err(format!("MCP_CONFIG names {}, and there is no such file", settings.file.display()));
+    }
+    let servers = match &text {
+        Some(text) => servers_of(text, &settings.file, &settings.values)?,
+        None => Vec::new(),
+    };
+    Ok(Loaded { text, servers })
+}

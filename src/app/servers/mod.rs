@@ -1,0 +1,137 @@
+//! Other MCP servers: the owner's file of them, and `figaro mcp`, which checks it.
+
+mod file;
+mod watch;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use figaro_mcp::proxy::Proxies;
+
+pub(super) use self::file::{Loaded, load};
+pub(super) use self::watch::ServersWatch;
+use super::additions::Additions;
+use super::failure::Refusal;
+use super::groups::{Groups, LAST_CALL};
+use super::providers::variables;
+use super::terminal::{all_said, say};
+use crate::config::{KnownValues, ServersSettings};
+use crate::mcp::file::ServerConfig;
+use crate::mcp::servers::{Phase, Server, ServerRecipe, Servers, Status};
+use crate::secret::Redactor;
+
+/// What is asked of other MCP servers.
+#[derive(Debug)]
+pub struct ServersTask {
+    /// The file that is looked at; `None` for that of the settings.
+    pub file: Option<PathBuf>,
+    /// Whether the servers are started, too.
+    pub start: bool,
+}
+
+/// Does what is asked for and prints what came of it. Only the variable of the file is read, and what the file names.
+///
+/// # Errors
+/// All that is wrong with the file, a line each; servers that do not answer.
+pub async fn servers(
+    task: ServersTask,
+    values: &HashMap<String, String>,
+    additions: &Additions,
+) -> Result<(), Refusal> {
+    let settings = ServersSettings::alone(values, &variables(additions)?);
+    let settings = settings.map_err(|faults| Refusal(faults.to_string()))?;
+    let settings = match task.file {
+        Some(file) => ServersSettings { file, is_named: true, ..settings },
+        None => settings,
+    };
+    let file = settings.file.display();
+    let Loaded { text, servers } = load(&settings).map_err(Refusal)?;
+    match text {
+        None => say(&format!("✓ there is no {file}: no other MCP server is used")),
+        Some(_) if servers.is_empty() => say(&format!("✓ {file}: no servers")),
+        Some(_) if task.start => start(servers, &settings.values).await?,
+        Some(_) => servers.iter().for_each(|server| say(&line(server))),
+    }
+    all_said()
+}
+
+/// The names of the servers of the file that settings name, whatever is wrong with it.
+pub(super) fn names(settings: &ServersSettings) -> Vec<String> {
+    let text = file::text_of(&settings.file).ok().flatten();
+    crate::mcp::file::names(&text.unwrap_or_default())
+}
+
+fn line(server: &ServerConfig) -> String {
+    let off = if server.is_disabled { ", disabled" } else { "" };
+    format!("✓ {}: {}{off}", server.name, server.place())
+}
+
+/// Starts each server, prints its tools, and ends it.
+async fn start(configs: Vec<ServerConfig>, values: &KnownValues) -> Result<(), Refusal> {
+    let groups = Groups::default();
+    let recipe = recipe(values, &Proxies::default(), Redactor::default())?;
+    let servers = Servers::start(configs, recipe, groups.back.clone());
+    let mut all_well = true;
+    for server in servers.all() {
+        let status = answered(&server).await;
+        all_well &= !matches!(status.phase, Phase::Failed(_));
+        tell(&server, &status);
+    }
+    groups.end_helpers(LAST_CALL).await;
+    match all_well {
+        true => Ok(()),
+        false => Err(Refusal("not every server answers; see the lines marked ✗".to_owned())),
+    }
+}
+
+/// How a server is once it has answered, or has failed to.
+async fn answered(server: &Arc<Server>) -> Status {
+    let mut watch = server.watch();
+    let done = watch.wait_for(|status| status.phase != Phase::Starting).await;
+    done.map_or_else(|_| server.status(), |status| status.clone())
+}
+
+fn tell(server: &Server, status: &Status) {
+    let ServerConfig { name, .. } = &server.config;
+    match &status.phase {
+        Phase::Off | Phase::Starting => say(&line(&server.config)),
+        Phase::Failed(why) => say(&format!("✗ {name}: {why}")),
+        Phase::Ready => {
+            let count = status.tools.len();
+            say(&format!("{}, {count} {}", line(&server.config), if count == 1 { "tool" } else { "tools" }));
+        }
+    }
+    for tool in status.tools.iter() {
+        say(&format!("  {}: {}", tool.remote, crate::text::one_line(&tool.description, 100)));
+    }
+    for left_out in status.left_out.iter() {
+        say(&format!("  ⚠ {} is left out: {}", left_out.name, left_out.reason));
+    }
+    if status.beyond > 0 {
+        say(&format!("  ⚠ at least {} more are left out: there are too many", status.beyond));
+    }
+}
+
+/// What servers are started and reached with.
+///
+/// # Errors
+/// When the system's certificates or a proxy cannot be used.
+pub(super) fn recipe(
+    inherited: &KnownValues,
+    proxies: &Proxies,
+    redactor: Redactor,
+) -> Result<ServerRecipe, Refusal> {
+    Ok(ServerRecipe {
+        inherited: inherited.clone(),
+        guard: guard(),
+        http: super::environment::servers_client(proxies)?,
+        redactor,
+    })
+}
+
+/// This executable, if it is `figaro`: a program that embeds the bot is no guard.
+fn guard() -> Option<PathBuf> {
+    let this = std::env::current_exe().ok()?;
+    this.file_stem().is_some_and(|name| name == "figaro").then_some(this)
+}

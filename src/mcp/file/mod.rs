@@ -1,0 +1,125 @@
+//! The owner's file of other MCP servers, `mcp.json`, in the form that other clients have: what it says, read strictly.
+
+mod expand;
+mod keys;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use self::read::{names, read};
+use crate::secret::{ExposeSecret, SecretString};
+
+/// What stands for all tools of a server.
+pub const ALL: &str = "*";
+
+/// A server that is to be used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerConfig {
+    /// Its name: a letter, then letters, digits, `_` and `-`, 32 at most, without `__`.
+    pub name: String,
+    /// How it is reached.
+    pub way: Way,
+    /// The longest that a call may take: 1 to 600 seconds.
+    pub timeout: Duration,
+    /// The tools that are called without a person's approval, by their names at the server; [`ALL`] for those that the server
+    /// does not mark as destructive.
+    pub auto_approve: Vec<String>,
+    /// The tools that nobody has, by their names at the server.
+    pub disabled_tools: Vec<String>,
+    /// It is not started.
+    pub is_disabled: bool,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Way {
+    /// A program that is started, and spoken to by its standard input and output.
+    Stdio(Program),
+    /// An address, by streamable HTTP.
+    Http(Address),
+}
+
+/// A program that is a server.
+#[derive(Clone)]
+pub struct Program {
+    /// Its name or path.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// What its environment has beside the little that every program gets.
+    pub env: BTreeMap<String, SecretString>,
+    /// The folder that it is started in; else the bot's.
+    pub folder: Option<PathBuf>,
+}
+
+/// The address of a server.
+#[derive(Clone)]
+pub struct Address {
+    /// It begins with `http://` or `https://`.
+    pub url: String,
+    /// What goes with every request.
+    pub headers: BTreeMap<String, SecretString>,
+}
+
+impl ServerConfig {
+    /// What no log and no chat may show of it.
+    pub fn secrets(&self) -> impl Iterator<Item = &SecretString> {
+        match &self.way {
+            Way::Stdio(program) => program.env.values(),
+            Way::Http(address) => address.headers.values(),
+        }
+    }
+
+    /// How it is reached, in a few words without secrets: `stdio: npx` or `http: example.com`.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match &self.way {
+            Way::Stdio(program) => {
+                let command = std::path::Path::new(&program.command);
+                let name = command.file_name().map(|name| name.to_string_lossy().into_owned());
+                format!("stdio: {}", name.unwrap_or_default())
+            }
+            Way::Http(address) => {
+                let url = reqwest::Url::parse(&address.url).ok();
+                format!("http: {}", url.as_ref().and_then(|url| url.host_str()).unwrap_or_default())
+            }
+        }
+    }
+}
+
+// Arguments and addresses may hold keys: none is written to a log.
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Program({})", self.command)
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Address")
+    }
+}
+
+impl PartialEq for Program {
+    fn eq(&self, other: &Self) -> bool {
+        self.command == other.command
+            && self.args == other.args
+            && self.folder == other.folder
+            && exposed(&self.env).eq(exposed(&other.env))
+    }
+}
+
+impl PartialEq for Address {
+    fn eq(&self, other: &Self) -> bool {
+        self.url == other.url && exposed(&self.headers).eq(exposed(&other.headers))
+    }
+}
+
+fn exposed(values: &BTreeMap<String, SecretString>) -> impl Iterator<Item = (&str, &str)> {
+    values.iter().map(|(name, value)| (name.as_str(), value.expose_secret()))
+}
