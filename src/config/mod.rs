@@ -4,6 +4,8 @@
 mod embedder;
 mod env_file;
 mod faults;
+mod http;
+mod log;
 mod models;
 mod providers;
 mod reader;
@@ -21,13 +23,14 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use chrono_tz::Tz;
 use figaro_mcp::proxy::Proxies;
-use tracing_subscriber::EnvFilter;
 
 use crate::ids::UserId;
 use crate::secret::{Redactor, SecretString};
 pub use embedder::EmbedderSettings;
 pub use env_file::{ENV_FILE, EnvEntry, EnvFault, EnvFile};
 pub use faults::Faults;
+pub use log::{LogFormat, LogSettings};
+pub use http::{ApiKey, HttpSettings, KeyHash, Rights, TokenKey, is_tenant};
 use models::read_idle_timeout;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};
 pub use providers::{ProviderSpec, ProviderVariable, Role};
@@ -65,6 +68,8 @@ pub struct Settings {
     pub spending: SpendingSettings,
     /// Bounds of scheduled prompts.
     pub tasks: TaskSettings,
+    /// The HTTP gateway.
+    pub http: HttpSettings,
     /// The zone of chats that set none.
     pub timezone: Tz,
     /// The level and the format of the log.
@@ -187,35 +192,6 @@ pub struct LimitSettings {
     pub paced: bool,
 }
 
-/// The level and the format of the log.
-#[derive(Debug, Clone)]
-pub struct LogSettings {
-    /// A filter in the syntax of `tracing-subscriber`.
-    pub filter: String,
-    /// The shape of a line.
-    pub format: LogFormat,
-}
-
-/// The shape of a log line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogFormat {
-    /// Lines of text, for people.
-    Text,
-    /// One JSON object a line, for log collectors.
-    Json,
-}
-
-impl LogFormat {
-    /// The word for it in `LOG_FORMAT`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Json => "json",
-        }
-    }
-}
-
 impl Settings {
     /// Reads all settings from the values of variables, by name, as the environment or `.env` give them. `variables` are
     /// those that there are.
@@ -252,6 +228,7 @@ impl Settings {
             limits: LimitSettings::read(&mut reader),
             spending: SpendingSettings::read(&mut reader),
             tasks: TaskSettings::read(&mut reader),
+            http: HttpSettings::read(&mut reader),
             timezone: read_timezone(&mut reader),
             log: LogSettings::read(&mut reader),
         };
@@ -265,6 +242,7 @@ impl Settings {
         let proxies: Vec<SecretString> =
             self.telegram.proxies.secrets().chain(self.model.proxies.secrets()).collect();
         let optional = optional.chain(self.embedder.service().map(|service| &service.key));
+        let optional = optional.chain(self.http.secret());
         let keys = [&self.telegram.token].into_iter().chain(self.model.keys()).chain(optional);
         Redactor::new(keys.chain(&proxies))
     }
@@ -373,17 +351,6 @@ fn read_summary_every(reader: &mut Reader<'_>) -> u32 {
         reader.fault("SUMMARY_EVERY", "is not a whole number from 4 to 1000; 0 is for no summaries");
         0
     })
-}
-
-impl LogSettings {
-    fn read(reader: &mut Reader<'_>) -> Self {
-        let formats = [LogFormat::Text, LogFormat::Json].map(|format| (format.name(), format));
-        let filter = reader.text("RUST_LOG");
-        if EnvFilter::try_new(&filter).is_err() {
-            reader.fault("RUST_LOG", "is not a log filter, such as info,figaro=debug");
-        }
-        Self { filter, format: reader.choice("LOG_FORMAT", &formats) }
-    }
 }
 
 fn read_timezone(reader: &mut Reader<'_>) -> Tz {

@@ -149,15 +149,18 @@ fn agent_context(
     agent: Option<&Agent>,
     model: &ModelName,
 ) -> AgentContext {
-    let asker = question.asker().filter(|asker| asker.is_person());
+    let requested = question.requested.as_deref();
+    let is_unknown = requested.is_some_and(|requested| requested.is_anonymous);
+    let asker = question.asker().filter(|asker| asker.is_person() && !is_unknown);
+    let client = requested.and_then(|requested| requested.client.clone());
     AgentContext {
         user_id: asker.map(|asker| asker.user.clone()),
-        tenant_id: DEFAULT_TENANT.to_owned(),
-        session_id: Some(turn.session),
+        tenant_id: requested.map_or_else(|| DEFAULT_TENANT.to_owned(), |requested| requested.tenant.clone()),
+        session_id: Some(turn.session).filter(|_| !requested.is_some_and(|requested| requested.is_stateless)),
         default_model: model.clone(),
         agent_schema_uri: agent.map(|agent| agent.name.clone()),
         is_eval: question.client.is_eval,
-        client_id: Some(question.client.id.to_owned()),
+        client_id: client.or_else(|| Some(question.client.id.to_owned())),
     }
 }
 
@@ -173,6 +176,11 @@ impl Preparer {
         let failed = |error| Box::new(Outcome::Failed(error, Answer::default()));
         let first = question.parts.first().ok_or_else(|| failed(TurnError::Internal))?;
         let (config, is_known) = self.config(turn, first.place.chat).await.map_err(failed)?;
+        let requested = question.requested.as_deref();
+        let config = match requested {
+            Some(requested) => requested.over(config),
+            None => config,
+        };
         let staff = self.agents.now();
         let part = staff.part(question, is_known.then_some(&config)).map_err(failed)?;
         let agent = part.agent.as_deref();
@@ -199,10 +207,17 @@ impl Preparer {
         let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
         let (instructions, has_keys) = (loaded.window.instructions.clone(), loaded.window.has_keys);
         let pins = loaded.window.pins.clone();
-        let tools = offered(part.tools, has_keys, !loaded.window.labels.is_empty());
+        let tools = match requested.filter(|requested| !requested.tools.is_empty()) {
+            Some(requested) => Arc::new(part.tools.and(&requested.tools)),
+            None => part.tools,
+        };
+        let tools = offered(tools, has_keys, !loaded.window.labels.is_empty());
         let of_chat = [config.settings, persona.settings];
         let ground = Some(ground(&loaded, agent, Generation::nearest(of_chat)));
-        let form = agent.map(form).transpose().map_err(failed)?.flatten();
+        let form = match requested.and_then(|requested| requested.form.clone()) {
+            Some(form) => Some(form),
+            None => agent.map(form).transpose().map_err(failed)?.flatten(),
+        };
         let run = self.run(loaded, question, &taken_up, &tools).shaped(form);
         let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.untold());
         let setup = Setup {
