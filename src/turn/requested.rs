@@ -70,8 +70,9 @@ impl Requested {
         *self.handed.lock().unwrap_or_else(PoisonError::into_inner) = Some(handed);
     }
 
-    /// What the turn has left to whoever asks, once.
-    pub fn take_handed(&self) -> Option<Handed> {
-        self.handed.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// What the turn has left to whoever asks, once it is over.
+    #[must_use]
+    pub fn handed(&self) -> Option<Handed> {
+        self.handed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -1,0 +1,110 @@
+//! `POST /v1/chat/completions`, in the dialect of OpenAI.
+
+mod answer;
+mod chunks;
+mod messages;
+mod request;
+mod tools;
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+
+pub use self::messages::{ChatMessage, Talk, talk};
+pub use self::request::ChatRequest;
+pub use self::tools::{ToolDefinition, tools};
+use self::answer::{Frame, completion};
+use self::chunks::chunks;
+use super::body::Body;
+use super::caller::{Caller, Wishes};
+use super::error::ApiError;
+use super::gateway::Gateway;
+use super::hub::Follower;
+use super::models::may_ask;
+use super::said::Said;
+
+/// A stream begins at the first word, or after this time: until then a failure has a status of its own.
+const FIRST_WORD: Duration = Duration::from_secs(10);
+
+/// Answers a question.
+///
+/// # Errors
+/// Why there is no answer.
+pub async fn completions(
+    State(gateway): State<Gateway>,
+    caller: Caller,
+    headers: HeaderMap,
+    Body(request): Body<ChatRequest>,
+) -> Result<Response, ApiError> {
+    caller.require(may_ask, "questions")?;
+    let wishes = Wishes::read(&headers)?;
+    let (model, streams) = (request.model.clone(), request.stream.unwrap_or_default());
+    let with_usage = request.wants_usage();
+    let put = request.put(&gateway, &caller, &wishes)?;
+    let mut follower = gateway.ask(&caller, put).await?;
+    let frame = Frame::new(&follower, model, gateway.clock.now());
+    let head = Head { turn: follower.turn().id().to_string(), session: wishes.session.clone() };
+    if !streams {
+        let said = all(&mut follower).await;
+        let body = completion(&gateway, &caller, &frame, &follower, &said)?;
+        return Ok(head.with(Json(body).into_response()));
+    }
+    drop(tokio::time::timeout(FIRST_WORD, follower.spoken()).await);
+    if let Some(error) = early_failure(&follower) {
+        return Err(error);
+    }
+    let told = chunks::Wanted { with_usage, with_events: wishes.events, session: wishes.session };
+    Ok(head.with(chunks(gateway, caller, frame, follower, told)))
+}
+
+/// What a turn says until it is over.
+pub async fn all(follower: &mut Follower) -> Said {
+    let mut said = Said::default();
+    while let Some(told) = follower.next().await {
+        said.hear(&told);
+    }
+    said
+}
+
+/// Why a turn that is over has said nothing.
+fn early_failure(follower: &Follower) -> Option<ApiError> {
+    let closing = follower.turn().closing()?;
+    let mut said = Said::default();
+    let event = crate::delivery::TurnEvent {
+        run: crate::ids::RunId::new(),
+        kind: crate::delivery::TurnEventKind::Closed(Box::new(closing)),
+    };
+    said.hear(&crate::delivery::Told::Event(event));
+    said.ended().err().filter(|_| !follower.turn().has_spoken())
+}
+
+/// What the head of an answer says of its turn.
+#[derive(Debug)]
+pub struct Head {
+    /// The id by which the turn can be followed.
+    pub turn: String,
+    /// The session that it belongs to.
+    pub session: Option<String>,
+}
+
+impl Head {
+    /// An answer with this head.
+    #[must_use]
+    pub fn with(self, mut response: Response) -> Response {
+        let headers = response.headers_mut();
+        let mut set = |name: &'static str, value: &str| {
+            // A name that no header can hold is left out.
+            if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
+                headers.insert(HeaderName::from_static(name), value);
+            }
+        };
+        set("x-turn-id", &self.turn);
+        if let Some(session) = &self.session {
+            set("x-session-id", session);
+        }
+        response
+    }
+}
