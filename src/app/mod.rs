@@ -16,6 +16,7 @@ mod identity;
 mod init;
 mod memory;
 mod models;
+mod no_chat;
 mod owner_invite;
 mod parts;
 mod pause;
@@ -171,6 +172,12 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     groups.front.spawn("policy", runners.policy.run());
     groups.front.spawn("agents", runners.agents.run());
     groups.front.spawn("poller", runners.poller.run());
+    if let Some(gateway) = runners.gateway {
+        no_chat::settle(store, |place| place.chat.is_outside(), &clock)
+            .await
+            .map_err(|error| Refusal(error.to_string()))?;
+        gateway.serve(&groups.front);
+    }
     info!(username = parts.router.me.username, model = parts.model, "ready");
     Ok(parts)
 }

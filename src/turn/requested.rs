@@ -42,8 +42,13 @@ pub struct Requested {
     pub done: Vec<Item>,
     /// The tools that whoever asks has.
     pub tools: Vec<Arc<dyn Tool>>,
-    handed: Mutex<Option<Handed>>,
+    /// What the turn leaves to whoever asks, once it is over.
+    pub left: Left,
 }
+
+/// What a turn leaves to whoever asks.
+#[derive(Debug, Default)]
+pub struct Left(Mutex<Option<Handed>>);
 
 /// A request is like no other.
 impl PartialEq for Requested {
@@ -67,12 +72,12 @@ impl Requested {
 
     /// The turn leaves this to whoever asks.
     pub(super) fn hand(&self, handed: Handed) {
-        *self.handed.lock().unwrap_or_else(PoisonError::into_inner) = Some(handed);
+        *self.left.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(handed);
     }
 
     /// What the turn has left to whoever asks, once it is over.
     #[must_use]
     pub fn handed(&self) -> Option<Handed> {
-        self.handed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.left.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
