@@ -10,13 +10,13 @@ use serde::de::DeserializeOwned;
 use super::error::ApiError;
 
 /// The most bytes of a body.
-pub const MAX_BYTES: usize = 4 << 20;
+pub(super) const MAX_BYTES: usize = 4 << 20;
 /// It comes within this time.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A body of JSON, read.
 #[derive(Debug)]
-pub struct Body<T>(pub T);
+pub(super) struct Body<T>(pub T);
 
 impl<S, T> FromRequest<S> for Body<T>
 where

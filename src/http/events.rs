@@ -7,7 +7,7 @@ use crate::ids::RequestId;
 
 /// An event.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Event {
+pub(super) struct Event {
     /// Its name: `progress`, `tool_call` or `action`.
     pub name: &'static str,
     /// What it says.
@@ -16,7 +16,7 @@ pub struct Event {
 
 /// What is known of a turn from its beginning.
 #[derive(Debug, Clone)]
-pub struct Metadata {
+pub(super) struct Metadata {
     /// The id by which it can be followed.
     pub turn: RequestId,
     /// The session that it belongs to.
@@ -28,14 +28,14 @@ pub struct Metadata {
 impl Metadata {
     /// As the data of an event.
     #[must_use]
-    pub fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         json!({"turn_id": self.turn.to_string(), "session_id": self.session, "agent": self.agent})
     }
 }
 
 /// The event for what a turn tells; `None` for words, for its end, and for what is nobody's business outside.
 #[must_use]
-pub fn event(told: &Told) -> Option<Event> {
+pub(super) fn event(told: &Told) -> Option<Event> {
     let Told::Event(event) = told else { return None };
     let (name, data) = match &event.kind {
         TurnEventKind::Started { .. } => ("progress", json!({"state": "started"})),

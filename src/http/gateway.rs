@@ -13,12 +13,14 @@ use super::metrics::Meters;
 use crate::clock::Clock;
 use crate::domain::chat::ConfigPatch;
 use crate::domain::message::{Inbound, Speaker};
+use crate::domain::session::SessionChange;
 use crate::ids::{RequestId, UpdateId, UserId};
 use crate::ledger::Ledger;
 use crate::policy::access::Standing;
 use crate::prompts::Prompts;
 use crate::shutdown::TaskTracker;
 use crate::store::kv::KvStore;
+use crate::store::{ConversationStore, SessionStore, SettingsStore};
 use crate::telemetry::vitals::Vitals;
 use crate::turn::question::{Again, Client, Question};
 use crate::turn::queue::admission::{Full, Refusal};
@@ -91,7 +93,11 @@ impl Gateway {
         let permit = self.known.admit(caller.key.as_ref(), now.date_naive())?;
         let lane = put.session.is_none().then(|| self.lanes.take());
         let spot = match (&put.session, &lane) {
-            (Some(session), _) => self.claimed(caller.session(session)?).await?,
+            (Some(session), _) => {
+                let spot = self.claimed(caller.session(session)?).await?;
+                self.named(&spot, session).await?;
+                spot
+            }
             (None, Some(lane)) => alone(caller, lane),
             (None, None) => return Err(ApiError::invalid("there is no place for the question")),
         };
@@ -127,12 +133,21 @@ impl Gateway {
         Ok(follower)
     }
 
+    /// Has the session of a place be called as its caller calls it.
+    async fn named(&self, spot: &Spot, name: &str) -> Result<(), ApiError> {
+        let session = self.store.session(spot.place.conversation(), self.clock.now()).await?;
+        if session.outside.is_none() {
+            let change = SessionChange { outside: Some(name.trim().to_owned()), ..SessionChange::default() };
+            self.store.change_session(session.id, change).await?;
+        }
+        Ok(())
+    }
+
     /// The place of a caller, which is theirs from now on: its number is a hash, and another name may have the same.
     ///
     /// # Errors
     /// If it is somebody else's.
     pub async fn claimed(&self, spot: Spot) -> Result<Spot, ApiError> {
-        use crate::store::SettingsStore as _;
         let chat = spot.place.chat;
         let mut config = self.store.chat_config(chat).await?;
         if config.claimed_by.is_none() {

@@ -10,12 +10,12 @@ use super::gateway::Gateway;
 use super::metrics::Gauge;
 
 /// It lives: it answers.
-pub async fn alive() -> &'static str {
+pub(super) async fn alive() -> &'static str {
     "ok\n"
 }
 
 /// Whether it takes questions.
-pub async fn ready(State(gateway): State<Gateway>) -> Response {
+pub(super) async fn ready(State(gateway): State<Gateway>) -> Response {
     match gateway.background.is_stopping() {
         false => "ready\n".into_response(),
         true => (StatusCode::SERVICE_UNAVAILABLE, "stopping\n").into_response(),
@@ -26,7 +26,7 @@ pub async fn ready(State(gateway): State<Gateway>) -> Response {
 ///
 /// # Errors
 /// If the caller may not read it.
-pub async fn metrics(State(gateway): State<Gateway>, caller: Caller) -> Result<Response, ApiError> {
+pub(super) async fn metrics(State(gateway): State<Gateway>, caller: Caller) -> Result<Response, ApiError> {
     caller.require(|rights| rights.metrics || rights.owner, "metrics")?;
     let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
     let up = gateway.clock.now() - gateway.vitals.started_at;

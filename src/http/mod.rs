@@ -16,13 +16,15 @@ pub mod listen;
 pub mod metrics;
 mod models;
 mod said;
+mod sessions;
 mod sse;
+mod turns;
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 
 pub use self::error::ApiError;
 use self::gateway::Gateway;
@@ -39,6 +41,17 @@ pub fn router(gateway: Gateway) -> Router {
         .route("/v1/models", get(models::list))
         .route("/v1/models/{name}", get(models::one))
         .route("/v1/chat/completions", post(chat::completions))
+        .route("/v1/turns/{id}", delete(turns::stop))
+        .route("/v1/turns/{id}/events", get(turns::follow))
+        .route("/v1/sessions/{session}/events", get(turns::follow_session))
+        .route("/v1/sessions", get(sessions::list))
+        .route("/v1/sessions/{session}", get(sessions::one).delete(sessions::erase))
+        .route("/v1/sessions/{session}/messages", get(sessions::messages))
+        .route("/v1/sessions/{session}/summaries", get(sessions::summaries))
+        .route("/v1/sessions/{session}/pins", get(sessions::pins).post(sessions::add_pin))
+        .route("/v1/sessions/{session}/pins/{pin}", delete(sessions::remove_pin))
+        .route("/v1/memories", get(sessions::memories).delete(sessions::forget))
+        .route("/v1/memories/{memory}", delete(sessions::remove_memory))
         .fallback(nothing)
         .method_not_allowed_fallback(other_method)
         .layer(middleware::from_fn_with_state(gateway.clone(), counted))

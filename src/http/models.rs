@@ -12,13 +12,13 @@ use crate::domain::model::ModelName;
 use crate::text::nearest;
 
 /// The name of Figaro itself among the models.
-pub const FIGARO: &str = "figaro";
+pub(super) const FIGARO: &str = "figaro";
 
 /// Lists them.
 ///
 /// # Errors
 /// If the caller may not ask.
-pub async fn list(State(gateway): State<Gateway>, caller: Caller) -> Result<Json<Value>, ApiError> {
+pub(super) async fn list(State(gateway): State<Gateway>, caller: Caller) -> Result<Json<Value>, ApiError> {
     caller.require(may_ask, "questions")?;
     let models: Vec<Value> = names(&gateway).iter().map(|name| model(&gateway, name)).collect();
     Ok(Json(json!({"object": "list", "data": models})))
@@ -28,7 +28,7 @@ pub async fn list(State(gateway): State<Gateway>, caller: Caller) -> Result<Json
 ///
 /// # Errors
 /// If there is none of this name, or the caller may not ask.
-pub async fn one(
+pub(super) async fn one(
     State(gateway): State<Gateway>,
     caller: Caller,
     Path(name): Path<String>,

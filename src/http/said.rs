@@ -8,7 +8,7 @@ use crate::ids::RunId;
 
 /// What a turn has said, as far as it was heard.
 #[derive(Debug, Default)]
-pub struct Said {
+pub(super) struct Said {
     /// The turn itself; events of other runs are not its words.
     run: Option<RunId>,
     /// The words of the pass in progress.
@@ -23,7 +23,7 @@ pub struct Said {
 
 impl Said {
     /// Hears what the turn tells next; gives the words that are to be written now.
-    pub fn hear(&mut self, told: &Told) -> Option<String> {
+    pub(super) fn hear(&mut self, told: &Told) -> Option<String> {
         let event = match told {
             Told::Words(words) => {
                 self.words.clone_from(words);
@@ -64,13 +64,13 @@ impl Said {
 
     /// The whole answer of the last pass, with what Figaro adds to it.
     #[must_use]
-    pub fn whole(&self) -> String {
+    pub(super) fn whole(&self) -> String {
         self.closing.as_ref().map(|closing| closing.whole(&self.words)).unwrap_or_default()
     }
 
     /// What of the answer is still to be written by whoever has written all words as they came.
     #[must_use]
-    pub fn rest(&self) -> String {
+    pub(super) fn rest(&self) -> String {
         let whole = self.whole();
         match whole.strip_prefix(self.shown.trim()) {
             Some(rest) => rest.to_owned(),
@@ -83,7 +83,7 @@ impl Said {
     ///
     /// # Errors
     /// Why it has no answer.
-    pub fn ended(&self) -> Result<&TurnClosing, ApiError> {
+    pub(super) fn ended(&self) -> Result<&TurnClosing, ApiError> {
         let nothing = || match self.declined {
             true => ApiError::unavailable("store", "the storage failed, so the question was not taken: ask again"),
             false => ApiError::unavailable("stopping", "the turn did not come to its end: ask again"),

@@ -41,6 +41,7 @@ mod full_output;
 mod groups;
 mod history;
 mod hostile;
+mod http;
 mod init;
 mod language_crawl;
 mod languages;

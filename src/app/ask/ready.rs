@@ -18,7 +18,6 @@ use crate::config::{
 };
 use crate::domain::chat::{ConfigPatch, Place};
 use crate::delivery::Told;
-use crate::store::kv::KvStore;
 use crate::store::SettingsStore;
 use crate::text::nearest;
 use crate::turn::question::Question;

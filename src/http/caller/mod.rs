@@ -113,7 +113,7 @@ fn named<'a>(what: &str, name: &'a str) -> Result<&'a str, ApiError> {
 ///
 /// # Errors
 /// If it is no text.
-fn header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, ApiError> {
+pub(super) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, ApiError> {
     let Some(value) = headers.get(name) else { return Ok(None) };
     let text = std::str::from_utf8(value.as_bytes());
     let text = text.map_err(|_no_text| ApiError::invalid(format!("the header {name} is no text in UTF-8")))?;

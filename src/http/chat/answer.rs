@@ -16,7 +16,7 @@ use crate::turn::run::Handed;
 
 /// What all parts of a completion have in common.
 #[derive(Debug, Clone)]
-pub struct Frame {
+pub(in crate::http) struct Frame {
     id: String,
     created: i64,
     model: String,
@@ -25,13 +25,13 @@ pub struct Frame {
 impl Frame {
     /// Of the completion that this turn is.
     #[must_use]
-    pub fn new(follower: &Follower, model: String, now: DateTime<Utc>) -> Self {
+    pub(in crate::http) fn new(follower: &Follower, model: String, now: DateTime<Utc>) -> Self {
         Self { id: format!("chatcmpl-{}", follower.turn().id()), created: now.timestamp(), model }
     }
 
     /// A part of it, or the whole.
     #[must_use]
-    pub fn of(&self, object: &str, choices: Value) -> Value {
+    pub(in crate::http) fn of(&self, object: &str, choices: Value) -> Value {
         json!({"id": self.id, "object": object, "created": self.created, "model": self.model, "choices": choices})
     }
 }
@@ -40,7 +40,7 @@ impl Frame {
 ///
 /// # Errors
 /// Why it has none.
-pub fn completion(
+pub(in crate::http) fn completion(
     gateway: &Gateway,
     caller: &Caller,
     frame: &Frame,
@@ -68,7 +68,7 @@ pub fn completion(
 }
 
 /// What a turn has left to its caller, kept until they come back with results.
-pub(super) fn take_handed(gateway: &Gateway, caller: &Caller, follower: &Follower) -> Option<Handed> {
+pub(in crate::http) fn take_handed(gateway: &Gateway, caller: &Caller, follower: &Follower) -> Option<Handed> {
     let handed = follower.turn().requested().handed()?;
     gateway.handovers.keep(&caller.identity(), &handed);
     Some(handed)
@@ -84,12 +84,12 @@ fn last_words(handed: &Handed) -> Option<String> {
 }
 
 /// A call for the caller to make.
-pub(super) fn tool_call(call: &Call) -> Value {
+pub(in crate::http) fn tool_call(call: &Call) -> Value {
     json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}})
 }
 
 /// Why a completion ends.
-pub(super) const fn finish_reason(closing: &TurnClosing, has_calls: bool) -> &'static str {
+pub(in crate::http) const fn finish_reason(closing: &TurnClosing, has_calls: bool) -> &'static str {
     match (has_calls, closing.is_cut) {
         (true, _) => "tool_calls",
         (false, true) => "length",
@@ -99,7 +99,7 @@ pub(super) const fn finish_reason(closing: &TurnClosing, has_calls: bool) -> &'s
 
 /// What a turn has used.
 #[must_use]
-pub fn usage(usage: Usage) -> Value {
+pub(in crate::http) fn usage(usage: Usage) -> Value {
     json!({
         "prompt_tokens": usage.input,
         "completion_tokens": usage.output,

@@ -19,7 +19,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// What else a stream has.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub(in crate::http) struct Wanted {
     /// It ends with what was used.
     pub with_usage: bool,
     /// Events of the turn stand between its words.
@@ -42,7 +42,7 @@ struct Writing {
 
 /// The completion of a turn as a stream.
 #[must_use]
-pub fn chunks(gateway: Gateway, caller: Caller, frame: Frame, follower: Follower, wanted: Wanted) -> Response {
+pub(in crate::http) fn chunks(gateway: Gateway, caller: Caller, frame: Frame, follower: Follower, wanted: Wanted) -> Response {
     let mut writing = Writing {
         gateway,
         caller,

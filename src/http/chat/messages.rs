@@ -17,7 +17,7 @@ const MAX_MESSAGES: usize = 2_000;
 
 /// A message of a request.
 #[derive(Debug, Clone, Deserialize)]
-pub struct ChatMessage {
+pub(in crate::http) struct ChatMessage {
     /// Who speaks.
     pub role: String,
     /// What is said: a text, or parts.
@@ -33,7 +33,7 @@ pub struct ChatMessage {
 
 /// A call that the model has asked for.
 #[derive(Debug, Clone, Deserialize)]
-pub struct ToolCall {
+pub(in crate::http) struct ToolCall {
     /// Its id.
     pub id: String,
     /// What is called.
@@ -42,7 +42,7 @@ pub struct ToolCall {
 
 /// What is called.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Function {
+pub(in crate::http) struct Function {
     /// The name of the tool.
     pub name: String,
     /// Its arguments, as JSON text.
@@ -52,7 +52,7 @@ pub struct Function {
 
 /// The messages of a request, told apart.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Talk {
+pub(in crate::http) struct Talk {
     /// What the model is told to be; `None` for nothing.
     pub prompt: Option<String>,
     /// What was said before the question.
@@ -67,7 +67,7 @@ pub struct Talk {
 ///
 /// # Errors
 /// What is wrong with the first that is.
-pub fn talk(messages: &[ChatMessage]) -> Result<Talk, ApiError> {
+pub(in crate::http) fn talk(messages: &[ChatMessage]) -> Result<Talk, ApiError> {
     if messages.len() > MAX_MESSAGES {
         return Err(ApiError::invalid(format!("there are more than {MAX_MESSAGES} messages")).about("messages"));
     }

@@ -13,10 +13,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 
-pub use self::messages::{ChatMessage, Talk, talk};
-pub use self::request::ChatRequest;
-pub use self::tools::{ToolDefinition, tools};
+pub(super) use self::request::ChatRequest;
 use self::answer::{Frame, completion};
+pub(super) use self::answer::usage;
 use self::chunks::chunks;
 use super::body::Body;
 use super::caller::{Caller, Wishes};
@@ -33,7 +32,7 @@ const FIRST_WORD: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// Why there is no answer.
-pub async fn completions(
+pub(super) async fn completions(
     State(gateway): State<Gateway>,
     caller: Caller,
     headers: HeaderMap,
@@ -61,7 +60,7 @@ pub async fn completions(
 }
 
 /// What a turn says until it is over.
-pub async fn all(follower: &mut Follower) -> Said {
+pub(super) async fn all(follower: &mut Follower) -> Said {
     let mut said = Said::default();
     while let Some(told) = follower.next().await {
         said.hear(&told);
@@ -83,7 +82,7 @@ fn early_failure(follower: &Follower) -> Option<ApiError> {
 
 /// What the head of an answer says of its turn.
 #[derive(Debug)]
-pub struct Head {
+pub(super) struct Head {
     /// The id by which the turn can be followed.
     pub turn: String,
     /// The session that it belongs to.
@@ -93,7 +92,7 @@ pub struct Head {
 impl Head {
     /// An answer with this head.
     #[must_use]
-    pub fn with(self, mut response: Response) -> Response {
+    pub(super) fn with(self, mut response: Response) -> Response {
         let headers = response.headers_mut();
         let mut set = |name: &'static str, value: &str| {
             // A name that no header can hold is left out.

@@ -17,7 +17,7 @@ use crate::turn::requested::Requested;
 
 /// A request for a completion.
 #[derive(Debug, Clone, Deserialize)]
-pub struct ChatRequest {
+pub(in crate::http) struct ChatRequest {
     /// Figaro or an agent of it.
     pub model: String,
     /// The conversation.
@@ -51,7 +51,7 @@ struct StreamOptions {
 
 /// How the model is to write.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
-pub struct Sampling {
+pub(in crate::http) struct Sampling {
     #[serde(default)]
     temperature: Option<f64>,
     #[serde(default)]
@@ -84,7 +84,7 @@ struct NamedSchema {
 /// What is asked of Figaro beyond the dialect.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Extras {
+pub(in crate::http) struct Extras {
     /// The persona of a file.
     #[serde(default)]
     pub persona: Option<String>,
@@ -119,7 +119,7 @@ struct Foreign {
 impl ChatRequest {
     /// Whether a stream ends with what was used.
     #[must_use]
-    pub fn wants_usage(&self) -> bool {
+    pub(in crate::http) fn wants_usage(&self) -> bool {
         self.stream_options.as_ref().and_then(|options| options.include_usage).unwrap_or_default()
     }
 
@@ -127,7 +127,7 @@ impl ChatRequest {
     ///
     /// # Errors
     /// What cannot be answered in it.
-    pub fn put(self, gateway: &Gateway, caller: &Caller, wishes: &Wishes) -> Result<Put, ApiError> {
+    pub(in crate::http) fn put(self, gateway: &Gateway, caller: &Caller, wishes: &Wishes) -> Result<Put, ApiError> {
         self.foreign.check()?;
         let choice = Choice::read(self.tool_choice.as_ref())?;
         let agent = agent_of(gateway, &self.model)?;
@@ -155,7 +155,7 @@ impl ChatRequest {
 
 /// What a request asks, in whatever dialect.
 #[derive(Debug)]
-pub struct Asks {
+pub(in crate::http) struct Asks {
     /// The words of the question.
     pub words: String,
     /// What was said before.
@@ -172,7 +172,7 @@ pub struct Asks {
 ///
 /// # Errors
 /// What is not there, or not for this caller.
-pub fn put(asks: Asks, gateway: &Gateway, caller: &Caller, wishes: &Wishes) -> Result<Put, ApiError> {
+pub(in crate::http) fn put(asks: Asks, gateway: &Gateway, caller: &Caller, wishes: &Wishes) -> Result<Put, ApiError> {
     let Asks { words, history, done, extras, requested } = asks;
     let Extras { persona, file_ids } = extras.unwrap_or_default();
     if file_ids.is_some_and(|files| !files.is_empty()) {
@@ -246,7 +246,7 @@ impl Sampling {
     ///
     /// # Errors
     /// What is out of its range.
-    pub fn read(self) -> Result<Generation, ApiError> {
+    pub(in crate::http) fn read(self) -> Result<Generation, ApiError> {
         let Self { temperature, top_p, max_tokens, frequency_penalty, presence_penalty } = self;
         let settings = Generation {
             temperature,

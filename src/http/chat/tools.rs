@@ -20,7 +20,7 @@ const MAX_DESCRIPTION: usize = 4_096;
 
 /// A tool as a request has it.
 #[derive(Debug, Clone, Deserialize)]
-pub struct ToolDefinition {
+pub(in crate::http) struct ToolDefinition {
     /// Its kind; functions are taken.
     #[serde(rename = "type", default)]
     pub kind: Option<String>,
@@ -31,7 +31,7 @@ pub struct ToolDefinition {
 
 /// What a tool is.
 #[derive(Debug, Clone, Deserialize)]
-pub struct FunctionDefinition {
+pub(in crate::http) struct FunctionDefinition {
     /// Its name.
     pub name: String,
     /// What it does, for the model.
@@ -46,7 +46,7 @@ pub struct FunctionDefinition {
 ///
 /// # Errors
 /// What is wrong with the first that is.
-pub fn tools(definitions: &[ToolDefinition]) -> Result<Vec<Arc<dyn Tool>>, ApiError> {
+pub(in crate::http) fn tools(definitions: &[ToolDefinition]) -> Result<Vec<Arc<dyn Tool>>, ApiError> {
     if definitions.len() > MAX_TOOLS {
         return Err(ApiError::invalid(format!("there are more than {MAX_TOOLS} tools")).about("tools"));
     }

@@ -109,7 +109,9 @@ impl Turn {
         self.conversation
     }
 
-    pub(super) fn is_of(&self, identity: &str) -> bool {
+    /// Whether this one may follow it.
+    #[must_use]
+    pub fn is_of(&self, identity: &str) -> bool {
         self.identity == identity
     }
 
