@@ -37,7 +37,7 @@ use crate::telegram::recovery::{Left, recover};
 use crate::telemetry;
 
 use groups::{Groups, LAST_CALL};
-use parts::Parts;
+use parts::{Parts, Updates};
 use pause::Pause;
 use stop::{Stop, end_now};
 
@@ -171,12 +171,21 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     groups.front.spawn("rewriter", runners.rewriter.run());
     groups.front.spawn("policy", runners.policy.run());
     groups.front.spawn("agents", runners.agents.run());
-    groups.front.spawn("poller", runners.poller.run());
+    let webhook = match runners.updates {
+        Updates::Fetched(poller) => {
+            groups.front.spawn("poller", poller.run());
+            None
+        }
+        Updates::Sent(webhook) => Some(webhook),
+    };
     if let Some(gateway) = runners.gateway {
         no_chat::settle(store, |place| place.chat.is_outside(), &clock)
             .await
             .map_err(|error| Refusal(error.to_string()))?;
-        gateway.serve(&groups.front);
+        gateway.serve(webhook.clone(), &groups.front);
+    }
+    if let Some(webhook) = webhook {
+        groups.front.spawn("webhook", webhook.register());
     }
     info!(username = parts.router.me.username, model = parts.model, "ready");
     Ok(parts)

@@ -29,8 +29,8 @@ use crate::secret::{Redactor, SecretString};
 pub use embedder::EmbedderSettings;
 pub use env_file::{ENV_FILE, EnvEntry, EnvFault, EnvFile};
 pub use faults::Faults;
+pub use http::{ApiKey, HttpSettings, KeyHash, Rights, TokenKey, WebhookSettings, is_tenant};
 pub use log::{LogFormat, LogSettings};
-pub use http::{ApiKey, HttpSettings, KeyHash, Rights, TokenKey, is_tenant};
 use models::read_idle_timeout;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};
 pub use providers::{ProviderSpec, ProviderVariable, Role};
@@ -242,7 +242,7 @@ impl Settings {
         let proxies: Vec<SecretString> =
             self.telegram.proxies.secrets().chain(self.model.proxies.secrets()).collect();
         let optional = optional.chain(self.embedder.service().map(|service| &service.key));
-        let optional = optional.chain(self.http.secret());
+        let optional = optional.chain(self.http.secrets());
         let keys = [&self.telegram.token].into_iter().chain(self.model.keys()).chain(optional);
         Redactor::new(keys.chain(&proxies))
     }

@@ -195,6 +195,12 @@ const LAST: &[Variable] = &[
         "",
         "The same for tokens signed with RS256, whose public key this is, in PEM; line breaks as \\n.",
     ),
+    secret(
+        "WEBHOOK_URL",
+        "",
+        "Where Telegram sends updates instead of being asked for them, such as https://bot.example.com/telegram: a proxy passes that path on to HTTP_ADDR.",
+    ),
+    secret("WEBHOOK_SECRET", "", "What Telegram shows with each update: 16 to 256 letters, digits, _ and -."),
     variable(
         "RUST_LOG",
         "info,rmcp=warn",

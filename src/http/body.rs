@@ -26,14 +26,19 @@ where
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, ApiError> {
-        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = request
+            .headers()
+            .get(header::CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok())
+            .unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/json") {
             let error = ApiError::invalid("the body has to be JSON: send Content-Type: application/json");
             return Err(ApiError { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, ..error });
         }
         let too_long = || {
-            let error = ApiError::invalid(format!("the body has more than {} MiB, or broke off", MAX_BYTES >> 20));
+            let error =
+                ApiError::invalid(format!("the body has more than {} MiB, or broke off", MAX_BYTES >> 20));
             ApiError { status: StatusCode::PAYLOAD_TOO_LARGE, ..error }
         };
         let reading = tokio::time::timeout(BODY_TIMEOUT, to_bytes(request.into_body(), MAX_BYTES)).await;

@@ -87,7 +87,10 @@ impl Gateway {
     /// If there is no room for it, or the session is not the caller's.
     pub async fn ask(&self, caller: &Caller, put: Put) -> Result<Follower, ApiError> {
         if self.background.is_stopping() {
-            return Err(ApiError::unavailable("stopping", "Figaro is about to end; ask again when it has started anew"));
+            return Err(ApiError::unavailable(
+                "stopping",
+                "Figaro is about to end; ask again when it has started anew",
+            ));
         }
         let now = self.clock.now();
         let permit = self.known.admit(caller.key.as_ref(), now.date_naive())?;
@@ -109,8 +112,11 @@ impl Gateway {
             is_stateless: put.session.is_none(),
             ..put.requested
         });
-        let speaker =
-            Speaker { user: spot.user, name: caller.user.clone().unwrap_or_else(|| "user".to_owned()), username: None };
+        let speaker = Speaker {
+            user: spot.user,
+            name: caller.user.clone().unwrap_or_else(|| "user".to_owned()),
+            username: None,
+        };
         let learns = caller.user.is_some() && !requested.is_stateless;
         let part = Inbound {
             update: update_of(requested.id),
@@ -156,7 +162,9 @@ impl Gateway {
         }
         match config.claimed_by.as_ref() == Some(&spot.owner) {
             true => Ok(spot),
-            false => Err(ApiError::conflict("this name cannot be used here: choose another one for the session or the user")),
+            false => Err(ApiError::conflict(
+                "this name cannot be used here: choose another one for the session or the user",
+            )),
         }
     }
 }

@@ -57,7 +57,9 @@ impl Meters {
     pub fn text(&self, gauges: &[Gauge]) -> String {
         let mut text = String::new();
         head(&mut text, "http_requests_total", "Requests that were answered, by path and status.", "counter");
-        for (Answered { path, status }, count) in &*self.requests.lock().unwrap_or_else(PoisonError::into_inner) {
+        for (Answered { path, status }, count) in
+            &*self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+        {
             line(&mut text, &format!("http_requests_total{{path=\"{path}\",status=\"{status}\"}}"), *count);
         }
         head(&mut text, "http_turns_total", "Turns of the gateway, by how they ended.", "counter");

@@ -15,6 +15,8 @@ mod lanes;
 pub mod listen;
 pub mod metrics;
 mod models;
+mod openapi;
+mod responses;
 mod said;
 mod sessions;
 mod sse;
@@ -41,6 +43,8 @@ pub fn router(gateway: Gateway) -> Router {
         .route("/v1/models", get(models::list))
         .route("/v1/models/{name}", get(models::one))
         .route("/v1/chat/completions", post(chat::completions))
+        .route("/v1/responses", post(responses::create))
+        .route("/openapi.json", get(openapi::document))
         .route("/v1/turns/{id}", delete(turns::stop))
         .route("/v1/turns/{id}/events", get(turns::follow))
         .route("/v1/sessions/{session}/events", get(turns::follow_session))
@@ -59,12 +63,14 @@ pub fn router(gateway: Gateway) -> Router {
 }
 
 async fn nothing() -> Response {
-    ApiError::not_found("unknown_path", "there is nothing at this path; /openapi.json lists what there is").into_response()
+    ApiError::not_found("unknown_path", "there is nothing at this path; /openapi.json lists what there is")
+        .into_response()
 }
 
 async fn other_method() -> Response {
     let error = ApiError::invalid("this path does not take this method; /openapi.json lists what there is");
-    ApiError { status: axum::http::StatusCode::METHOD_NOT_ALLOWED, code: "method_not_allowed", ..error }.into_response()
+    ApiError { status: axum::http::StatusCode::METHOD_NOT_ALLOWED, code: "method_not_allowed", ..error }
+        .into_response()
 }
 
 /// Counts and logs a request. Nothing of its content is in either.

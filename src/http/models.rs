@@ -68,7 +68,10 @@ pub(super) fn agent_of(gateway: &Gateway, name: &str) -> Result<Option<String>, 
     let meant = nearest(name, names.iter().map(String::as_str), |known| known.len().div_ceil(3));
     let meant = meant.map_or_else(String::new, |meant| format!(": did you mean `{meant}`?"));
     let shown: String = name.chars().take(64).collect();
-    let words = format!("there is no model `{shown}`{meant} There are: {}. X-Model-Name names a model behind them", names.join(", "));
+    let words = format!(
+        "there is no model `{shown}`{meant} There are: {}. X-Model-Name names a model behind them",
+        names.join(", ")
+    );
     Err(ApiError::not_found("model_not_found", words).about("model"))
 }
 

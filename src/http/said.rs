@@ -1,5 +1,7 @@
 //! What a turn has said so far, for answers that are written as they come and for those that are written whole.
 
+use std::sync::Arc;
+
 use axum::http::StatusCode;
 
 use super::error::ApiError;
@@ -22,6 +24,16 @@ pub(super) struct Said {
 }
 
 impl Said {
+    /// What these have said.
+    #[must_use]
+    pub(super) fn of(told: &[Arc<Told>]) -> Self {
+        let mut said = Self::default();
+        for one in told {
+            said.hear(one);
+        }
+        said
+    }
+
     /// Hears what the turn tells next; gives the words that are to be written now.
     pub(super) fn hear(&mut self, told: &Told) -> Option<String> {
         let event = match told {
@@ -85,7 +97,9 @@ impl Said {
     /// Why it has no answer.
     pub(super) fn ended(&self) -> Result<&TurnClosing, ApiError> {
         let nothing = || match self.declined {
-            true => ApiError::unavailable("store", "the storage failed, so the question was not taken: ask again"),
+            true => {
+                ApiError::unavailable("store", "the storage failed, so the question was not taken: ask again")
+            }
             false => ApiError::unavailable("stopping", "the turn did not come to its end: ask again"),
         };
         let closing = self.closing.as_ref().ok_or_else(nothing)?;
@@ -103,29 +117,44 @@ impl Said {
 /// What a turn that failed in this way means for a caller. What the provider said is in the log: it may not be theirs to read.
 fn failed(label: &'static str) -> ApiError {
     match label {
-        "over_budget" => {
-            ApiError::too_many("insufficient_quota", "the budget of today is used up; the owner sets it by DAILY_TOKENS and DAILY_USD")
-        }
-        "rate_limited" => ApiError::too_many("rate_limit_exceeded", "the service of the model is busy: ask again in a minute"),
+        "over_budget" => ApiError::too_many(
+            "insufficient_quota",
+            "the budget of today is used up; the owner sets it by DAILY_TOKENS and DAILY_USD",
+        ),
+        "rate_limited" => ApiError::too_many(
+            "rate_limit_exceeded",
+            "the service of the model is busy: ask again in a minute",
+        ),
         "too_long" => ApiError {
             code: "context_length_exceeded",
             ..ApiError::invalid("the conversation is longer than the model takes: send less of it")
         },
         "refused" | "withheld" => ApiError {
             code: "content_filter",
-            ..ApiError::invalid("the model or its service has withheld the answer: put the question differently")
+            ..ApiError::invalid(
+                "the model or its service has withheld the answer: put the question differently",
+            )
         },
-        "unknown_model" => ApiError::not_found("model_not_found", "the model is not served any more: name another one"),
-        "no_agent" => ApiError::not_found("model_not_found", "the agent is not there any more"),
-        "unavailable" | "cut" | "stalled" => {
-            ApiError::unavailable(label, "the service of the model does not answer as it should: ask again in a minute")
+        "unknown_model" => {
+            ApiError::not_found("model_not_found", "the model is not served any more: name another one")
         }
+        "no_agent" => ApiError::not_found("model_not_found", "the agent is not there any more"),
+        "unavailable" | "cut" | "stalled" => ApiError::unavailable(
+            label,
+            "the service of the model does not answer as it should: ask again in a minute",
+        ),
         "empty" => ApiError::bad_gateway(label, "the model wrote nothing: ask again, or another model"),
-        "misfit" => ApiError::bad_gateway(label, "the answer of the model does not fit the form that is asked for, also after it was asked to mend it"),
+        "misfit" => ApiError::bad_gateway(
+            label,
+            "the answer of the model does not fit the form that is asked for, also after it was asked to mend it",
+        ),
         "internal" => ApiError {
             status: StatusCode::INTERNAL_SERVER_ERROR,
             ..ApiError::unavailable(label, "something failed within Figaro; its log says what")
         },
-        _ => ApiError::bad_gateway(label, "the model cannot be asked as it is set up; the log of Figaro says why"),
+        _ => ApiError::bad_gateway(
+            label,
+            "the model cannot be asked as it is set up; the log of Figaro says why",
+        ),
     }
 }

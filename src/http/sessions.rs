@@ -153,7 +153,9 @@ pub(super) async fn erase(
     let what = Erasure::Session(spot.place.conversation(), session.id);
     match gateway.store.erase(&what, gateway.clock.now()).await? {
         Forgotten::Done(_) => Ok(StatusCode::NO_CONTENT),
-        Forgotten::Busy => Err(ApiError::conflict("an answer is being written in this session: try again when it is done")),
+        Forgotten::Busy => {
+            Err(ApiError::conflict("an answer is being written in this session: try again when it is done"))
+        }
     }
 }
 
@@ -173,8 +175,7 @@ pub(super) async fn messages(
     let limit = page.limit();
     let found = gateway.store.messages_from(session.id, from, limit).await?;
     let has_more = found.len() == limit;
-    let messages: Vec<Value> =
-        found.iter().filter(|message| !message.replaced).map(message_json).collect();
+    let messages: Vec<Value> = found.iter().filter(|message| !message.replaced).map(message_json).collect();
     let last = found.last().map(|message| message.index);
     Ok(Json(json!({"object": "list", "data": messages, "has_more": has_more, "last": last})))
 }
@@ -190,7 +191,8 @@ pub(super) async fn summaries(
 ) -> Result<Json<Value>, ApiError> {
     let Found { session, .. } = found(&gateway, &caller, &name).await?;
     let summaries = gateway.store.summaries(session.id).await?;
-    let summaries: Vec<Value> = summaries.iter().filter(|summary| !summary.summary.is_empty()).map(summary_json).collect();
+    let summaries: Vec<Value> =
+        summaries.iter().filter(|summary| !summary.summary.is_empty()).map(summary_json).collect();
     Ok(Json(json!({"object": "list", "data": summaries})))
 }
 
@@ -252,7 +254,12 @@ pub(super) async fn remove_pin(
     let none = || ApiError::not_found("no_pin", "there is no such pin");
     let Found { spot, session } = found(&gateway, &caller, &session).await?;
     let pin: PinId = pin.parse().map_err(|_odd| none())?;
-    let is_there = gateway.store.pins(spot.place.chat).await?.iter().any(|known| known.id == pin && known.session == session.id);
+    let is_there = gateway
+        .store
+        .pins(spot.place.chat)
+        .await?
+        .iter()
+        .any(|known| known.id == pin && known.session == session.id);
     if !is_there {
         return Err(none());
     }
@@ -270,7 +277,10 @@ pub(super) struct PinPath {
 ///
 /// # Errors
 /// If nobody knows who asks.
-pub(super) async fn memories(State(gateway): State<Gateway>, caller: Caller) -> Result<Json<Value>, ApiError> {
+pub(super) async fn memories(
+    State(gateway): State<Gateway>,
+    caller: Caller,
+) -> Result<Json<Value>, ApiError> {
     let spot = home(&caller)?;
     let memories = gateway.store.memories(&spot.user).await?;
     let shown = memories.iter().filter(|memory| memory.is_active()).map(|memory| {
@@ -320,7 +330,8 @@ fn session_json(session: &Session) -> Value {
 }
 
 fn message_json(message: &Arc<Message>) -> Value {
-    let tool = message.tool.as_ref().map(|tool| json!({"name": tool.tool_name, "arguments": tool.tool_arguments}));
+    let tool =
+        message.tool.as_ref().map(|tool| json!({"name": tool.tool_name, "arguments": tool.tool_arguments}));
     json!({
         "index": message.index,
         "role": message.role,

@@ -51,7 +51,8 @@ pub(super) async fn follow_session(
     caller.require(may_ask, "questions")?;
     let spot = caller.session(&session)?;
     let turn = gateway.hub.newest_in(spot.place.conversation()).filter(|turn| turn.is_of(&caller.identity()));
-    let turn = turn.ok_or_else(|| ApiError::not_found("no_turn", "no turn of this session can be followed now"))?;
+    let turn =
+        turn.ok_or_else(|| ApiError::not_found("no_turn", "no turn of this session can be followed now"))?;
     Ok(stream(turn, None))
 }
 
@@ -71,7 +72,12 @@ pub(super) async fn stop(
 
 /// A turn by the id that the head of its answer has.
 fn turn_of(gateway: &Gateway, caller: &Caller, id: &str) -> Result<Arc<Turn>, ApiError> {
-    let none = || ApiError::not_found("no_turn", "there is no such turn of yours, or it was over more than ten minutes ago");
+    let none = || {
+        ApiError::not_found(
+            "no_turn",
+            "there is no such turn of yours, or it was over more than ten minutes ago",
+        )
+    };
     let id = id.trim_start_matches("chatcmpl-").trim_start_matches("resp_").parse().map_err(|_odd| none())?;
     gateway.hub.turn(id, &caller.identity()).ok_or_else(none)
 }
@@ -80,7 +86,14 @@ fn stream(turn: Arc<Turn>, seen: Option<usize>) -> Response {
     let requested = turn.requested();
     let metadata = Metadata { turn: turn.id(), session: None, agent: requested.agent.clone() };
     let first = seen.is_none().then(|| sse::event("metadata", &metadata.json()));
-    sse::stream(Following { follower: Follower::new(turn), said: Said::default(), at: 0, seen, first, is_over: false })
+    sse::stream(Following {
+        follower: Follower::new(turn),
+        said: Said::default(),
+        at: 0,
+        seen,
+        first,
+        is_over: false,
+    })
 }
 
 /// What is still to be sent to a follower.

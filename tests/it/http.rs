@@ -111,17 +111,18 @@ async fn an_answer_comes_as_it_is_written_and_ends_as_clients_expect() {
     assert_eq!(finish["choices"][0]["finish_reason"], "stop");
     assert_eq!(usage["choices"], json!([]));
     assert!(usage["usage"]["total_tokens"].as_u64() > Some(0), "{usage}");
-    assert!(chunks.iter().all(|chunk| chunk["id"] == chunks[0]["id"] && chunk["object"] == "chat.completion.chunk"));
+    assert!(
+        chunks
+            .iter()
+            .all(|chunk| chunk["id"] == chunks[0]["id"] && chunk["object"] == "chat.completion.chunk")
+    );
 }
 
 #[tokio::test]
 async fn a_failure_has_the_form_and_the_status_that_clients_know() {
     let world = World::new().await;
     let gateway = world.gateway().await;
-    for (status, wanted, code) in [
-        (401, 502, "unauthorized"),
-        (400, 400, "content_filter"),
-    ] {
+    for (status, wanted, code) in [(401, 502, "unauthorized"), (400, 400, "content_filter")] {
         world.script.push(Reply::status(status, "the key sk-offline-key is not good"));
         for streams in [false, true] {
             if streams {
@@ -138,11 +139,23 @@ async fn a_failure_has_the_form_and_the_status_that_clients_know() {
         (json!({"messages": []}), "model"),
         (json!({"model": "figaro", "messages": []}), "role user"),
         (json!({"model": "figaro", "messages": "x"}), "messages"),
-        (json!({"model": "figarro", "messages": [{"role": "user", "content": "x"}]}), "did you mean `figaro`?"),
+        (
+            json!({"model": "figarro", "messages": [{"role": "user", "content": "x"}]}),
+            "did you mean `figaro`?",
+        ),
         (json!({"model": "figaro", "n": 2, "messages": [{"role": "user", "content": "x"}]}), "n is 1"),
-        (json!({"model": "figaro", "logprobs": true, "messages": [{"role": "user", "content": "x"}]}), "log prob"),
-        (json!({"model": "figaro", "temperature": 3, "messages": [{"role": "user", "content": "x"}]}), "temperature"),
-        (json!({"model": "figaro", "figaro": {"file_ids": ["a"]}, "messages": [{"role": "user", "content": "x"}]}), "files"),
+        (
+            json!({"model": "figaro", "logprobs": true, "messages": [{"role": "user", "content": "x"}]}),
+            "log prob",
+        ),
+        (
+            json!({"model": "figaro", "temperature": 3, "messages": [{"role": "user", "content": "x"}]}),
+            "temperature",
+        ),
+        (
+            json!({"model": "figaro", "figaro": {"file_ids": ["a"]}, "messages": [{"role": "user", "content": "x"}]}),
+            "files",
+        ),
     ];
     for (body, words) in wrong {
         let (status, error) = gateway.chat(&body).refused().await;
@@ -150,7 +163,12 @@ async fn a_failure_has_the_form_and_the_status_that_clients_know() {
         assert!((status == 400 || status == 404) && message.contains(words), "{words}: {status} {error}");
         assert!(error["type"] == "invalid_request_error", "{error}");
     }
-    let (status, _) = gateway.plain(Method::POST, "/v1/chat/completions").key(KEY).header("content-type", "text/plain").refused().await;
+    let (status, _) = gateway
+        .plain(Method::POST, "/v1/chat/completions")
+        .key(KEY)
+        .header("content-type", "text/plain")
+        .refused()
+        .await;
     assert_eq!(status, 415);
     let long = json!({"model": "figaro", "messages": [{"role": "user", "content": "x".repeat(5 << 20)}]});
     assert_eq!(gateway.chat(&long).refused().await.0, 413);
@@ -174,14 +192,18 @@ async fn nobody_gets_in_without_a_key_and_each_key_is_good_for_what_it_says() {
         assert_eq!(gateway.plain(Method::GET, path).text().await.0, 200);
     }
     let models = gateway.get("/v1/models").ok().await;
-    let ids: Vec<&str> = models["data"].as_array().unwrap().iter().map(|model| model["id"].as_str().unwrap()).collect();
+    let ids: Vec<&str> =
+        models["data"].as_array().unwrap().iter().map(|model| model["id"].as_str().unwrap()).collect();
     assert_eq!(ids[0], "figaro");
     assert!(ids.contains(&"researcher"), "{ids:?}");
     assert_eq!(gateway.get("/v1/models/researcher").ok().await["id"], "researcher");
     assert_eq!(gateway.get("/v1/models/nobody").refused().await.0, 404);
     assert_eq!(gateway.get("/metrics").refused().await.0, 403);
     let (_, metrics) = gateway.plain(Method::GET, "/metrics").key(OWNER).text().await;
-    assert!(metrics.contains("figaro_http_requests_total{path=\"/v1/models\",status=\"401\"} 4"), "{metrics}");
+    assert!(
+        metrics.contains("figaro_http_requests_total{path=\"/v1/models\",status=\"401\"} 4"),
+        "{metrics}"
+    );
     // Another tenant is for those that may name one.
     assert_eq!(gateway.says("x").header("x-tenant-id", "acme").refused().await.0, 403);
     world.script.push(Reply::text("Hello, acme."));

@@ -42,6 +42,8 @@ mod groups;
 mod history;
 mod hostile;
 mod http;
+mod http_sessions;
+mod http_tools;
 mod init;
 mod language_crawl;
 mod languages;

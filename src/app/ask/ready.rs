@@ -16,8 +16,8 @@ use crate::app::parts::asking::{Asking, asking};
 use crate::config::{
     AccessMode, AccessSettings, EngineKind, LimitSettings, Settings, StoreSettings, StoreUrl,
 };
-use crate::domain::chat::{ConfigPatch, Place};
 use crate::delivery::Told;
+use crate::domain::chat::{ConfigPatch, Place};
 use crate::store::SettingsStore;
 use crate::text::nearest;
 use crate::turn::question::Question;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::base::{Base, Ground, Outside, Read};
-use super::tools::without_chat;
 use super::ledger;
+use super::tools::without_chat;
 use super::turns::{Background, TurnParts, turns};
 use crate::app::additions::Additions;
 use crate::app::environment::http_client;

@@ -104,7 +104,12 @@ impl Read {
 
 impl<'a> Base<'a> {
     /// The same with other settings, for turns whose questions come from outside: in this store, or in another one.
-    pub(super) fn elsewhere<'b>(&self, settings: &'b Settings, outside: Outside, store: Arc<KvStore>) -> Base<'b>
+    pub(super) fn elsewhere<'b>(
+        &self,
+        settings: &'b Settings,
+        outside: Outside,
+        store: Arc<KvStore>,
+    ) -> Base<'b>
     where
         'a: 'b,
     {

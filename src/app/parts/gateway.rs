@@ -6,9 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tempfile::TempDir;
 
+use super::background::namer;
 use super::base::Base;
 use super::tools::{alone, without_chat};
-use super::background::namer;
 use super::turns::{Background, TurnParts, turns};
 use crate::app::failure::Refusal;
 use crate::app::no_chat::no_chat;
@@ -25,6 +25,7 @@ use crate::http::{Handovers, Lanes, router};
 use crate::ledger::Ledger;
 use crate::shutdown::TaskTracker;
 use crate::store::kv::KvStore;
+use crate::telegram::webhook::Webhook;
 use crate::tools::Registry;
 use crate::turn::control::Control;
 use crate::turn::extraction::Extractor;
@@ -75,9 +76,7 @@ pub(in crate::app) async fn door(settings: &HttpSettings) -> Result<Option<Door>
         let why = match error.kind() {
             ErrorKind::AddrInUse => "another program has it: end that, or choose another port".to_owned(),
             ErrorKind::AddrNotAvailable => "this machine has no such address".to_owned(),
-            ErrorKind::PermissionDenied => {
-                "this account may not use it: choose a port above 1023".to_owned()
-            }
+            ErrorKind::PermissionDenied => "this account may not use it: choose a port above 1023".to_owned(),
             _ => error.to_string(),
         };
         Refusal(format!("the HTTP gateway cannot listen at HTTP_ADDR={address}: {why}"))
@@ -122,10 +121,10 @@ pub(super) async fn turns_of(
         namer: namer(&own, ledger),
         summariser: telegram.summariser.clone(),
     };
-    let kept = turns(&own, ledger.clone(), parts(delivery(&own.store), without_chat(&own, ledger), background));
+    let kept =
+        turns(&own, ledger.clone(), parts(delivery(&own.store), without_chat(&own, ledger), background));
     let scratch = tempfile::Builder::new().prefix("figaro-stateless-").tempdir();
-    let scratch =
-        scratch.map_err(|error| Refusal(format!("no temporary folder can be made: {error}")))?;
+    let scratch = scratch.map_err(|error| Refusal(format!("no temporary folder can be made: {error}")))?;
     let url = StoreUrl::new(EngineKind::ALL[0], scratch.path());
     let store = KvStore::open(&url, base.settings.telegram.bot).await;
     let store = Arc::new(store.map_err(|error| Refusal(error.to_string()))?);
@@ -182,15 +181,19 @@ impl GatewayTurns {
 
 impl Served {
     /// Serves callers from now on, until a stop is requested.
-    pub(in crate::app) fn serve(self, background: &TaskTracker) {
+    pub(in crate::app) fn serve(self, webhook: Option<Webhook>, background: &TaskTracker) {
         let Self { gateway, door, scratch } = self;
         match door.address() {
             Ok(address) => tracing::info!("the HTTP gateway listens at http://{address}"),
             Err(error) => tracing::warn!(%error, "the HTTP gateway does not know its address"),
         }
+        let router = match webhook {
+            Some(webhook) => router(gateway).merge(webhook.routes()),
+            None => router(gateway),
+        };
         let stopping = background.clone();
         background.spawn("gateway", async move {
-            door.serve(router(gateway), stopping).await;
+            door.serve(router, stopping).await;
             // Turns that still run have it open; its name goes.
             drop(scratch);
         });

@@ -51,6 +51,7 @@ use crate::telegram::commands::{
 use crate::telegram::consents::TelegramConsents;
 use crate::telegram::delivery::TelegramDelivery;
 use crate::telegram::files::TelegramFiles;
+use crate::telegram::intake::Intake;
 use crate::telegram::live::Live;
 use crate::telegram::newest::Newest;
 use crate::telegram::owners::TelegramOwners;
@@ -58,6 +59,7 @@ use crate::telegram::poller::Poller;
 use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
 use crate::telegram::titles::TelegramTitles;
+use crate::telegram::webhook::Webhook;
 use crate::tools::telegram::{Approvers, Grants};
 use crate::turn::parked::Parked;
 use crate::turn::queue::Mailboxes;
@@ -84,8 +86,16 @@ pub(super) struct Runners {
     pub(super) rewriter: Rewriter,
     pub(super) policy: PolicyWatch,
     pub(super) agents: AgentWatch,
-    pub(super) poller: Poller,
+    pub(super) updates: Updates,
     pub(super) gateway: Option<Served>,
+}
+
+/// How updates come.
+pub(super) enum Updates {
+    /// They are fetched.
+    Fetched(Poller),
+    /// Telegram sends them.
+    Sent(Webhook),
 }
 
 /// All parts, and what runs with them.
@@ -150,15 +160,16 @@ pub(super) async fn build(
         // What a command shows may still go out while turns are being stopped.
         background: groups.back.clone(),
     });
-    let poller = poller(&bot, router.clone());
+    let updates = updates(&bot, router.clone());
     let (retention, rewriter) = (retention(base), rewriter(base));
     let policy = policy_watch(base, owners.clone());
     let agents = agent_watch(base, agents::names(&providers), owners.clone());
-    let gateway = gateway.map(|gateway| gateway.with(base, &ledger, &mailboxes_of_gateway, door)).transpose()?;
+    let gateway =
+        gateway.map(|gateway| gateway.with(base, &ledger, &mailboxes_of_gateway, door)).transpose()?;
     let (store, languages, parked) = (base.store.clone(), base.languages.clone(), base.parked.clone());
     let model = ledger.models.default_model().to_string();
     let parts = Parts { store, router, commands, delivery, owners, languages, parked, model };
-    Ok((parts, Runners { scheduler, retention, rewriter, policy, agents, poller, gateway }))
+    Ok((parts, Runners { scheduler, retention, rewriter, policy, agents, updates, gateway }))
 }
 
 fn owners(bot: &Bot<'_>) -> TelegramOwners {
@@ -171,14 +182,13 @@ fn owners(bot: &Bot<'_>) -> TelegramOwners {
     }
 }
 
-fn poller(bot: &Bot<'_>, router: Arc<Router>) -> Poller {
+fn updates(bot: &Bot<'_>, router: Arc<Router>) -> Updates {
     let base = &bot.base;
-    Poller {
-        api: bot.sender.api.clone(),
-        inbox: base.store.clone(),
-        router,
-        clock: base.clock.clone(),
-        background: base.groups.front.clone(),
+    let (api, background) = (bot.sender.api.clone(), base.groups.front.clone());
+    let intake = Intake { inbox: base.store.clone(), router, clock: base.clock.clone() };
+    match base.settings.http.webhook.clone() {
+        Some(settings) => Updates::Sent(Webhook { api, intake, settings, background }),
+        None => Updates::Fetched(Poller { api, intake, background }),
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::background::{namer, summariser};
 use super::base::Base;
-use super::memories::extractor;
 use super::meaning;
+use super::memories::extractor;
 use crate::delivery::{Bus, Delivery, Owners};
 use crate::ledger::Ledger;
 use crate::policy::budget::TREE_TOKENS;
@@ -25,7 +25,8 @@ use crate::turn::trace::Tracer;
 
 /// The stages of turns of this base.
 pub(super) fn turns(base: &Base<'_>, ledger: Arc<Ledger>, parts: TurnParts) -> Turns {
-    let TurnParts { bus, delivery, owners, tools, background: Background { extractor, namer, summariser } } = parts;
+    let TurnParts { bus, delivery, owners, tools, background: Background { extractor, namer, summariser } } =
+        parts;
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
     let (conversations, settings) = (base.store.clone(), base.store.clone());
     let caller = Caller { bus: bus.clone(), clock: base.clock.clone() };

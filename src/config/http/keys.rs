@@ -68,7 +68,8 @@ pub struct Rights {
 
 impl Rights {
     /// None at all.
-    pub const NONE: Self = Self { chat: false, sessions: false, metrics: false, tenants: false, owner: false };
+    pub const NONE: Self =
+        Self { chat: false, sessions: false, metrics: false, tenants: false, owner: false };
     /// Those of whoever's key or token names none.
     pub const USUAL: Self = Self { chat: true, sessions: true, ..Self::NONE };
 
@@ -174,7 +175,8 @@ mod tests {
     fn a_key_is_read_with_what_holds_for_it() {
         let plain = read_key(&format!("app:{KEY}")).unwrap();
         assert_eq!((plain.name.as_str(), plain.hash, plain.rights), ("app", KeyHash::of(KEY), Rights::USUAL));
-        let all = read_key(&format!("a:{KEY};metrics;owner;tenant=acme;user=ann;rate=60;tokens=5000")).unwrap();
+        let all =
+            read_key(&format!("a:{KEY};metrics;owner;tenant=acme;user=ann;rate=60;tokens=5000")).unwrap();
         assert_eq!(all.rights, Rights { metrics: true, owner: true, ..Rights::NONE });
         assert_eq!((all.tenant.as_deref(), all.user.as_deref()), (Some("acme"), Some("ann")));
         assert_eq!((all.per_minute, all.per_day), (Some(60), Some(5000)));

@@ -1,10 +1,12 @@
 //! The HTTP gateway: where it listens and who may use it. `HTTP_ADDR`, `API_KEYS`, `JWT_SECRET`, `JWT_PUBLIC_KEY`.
 
 mod keys;
+mod webhook;
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
 pub use self::keys::{ApiKey, KeyHash, Rights, is_tenant};
+pub use self::webhook::WebhookSettings;
 use super::reader::Reader;
 use crate::secret::SecretString;
 
@@ -20,6 +22,8 @@ pub struct HttpSettings {
     pub keys: Vec<ApiKey>,
     /// What the tokens of callers are signed with; `None` where none are taken.
     pub token_key: Option<TokenKey>,
+    /// Where Telegram sends updates; `None` where they are fetched.
+    pub webhook: Option<WebhookSettings>,
 }
 
 /// What proves that a token is genuine. It fixes the algorithm: a token that names another is refused.
@@ -34,7 +38,9 @@ pub enum TokenKey {
 impl HttpSettings {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
         let address = read_address(reader);
-        let settings = Self { address, keys: keys::read(reader), token_key: read_token_key(reader) };
+        let (keys, token_key) = (keys::read(reader), read_token_key(reader));
+        let webhook = WebhookSettings::read(reader, address.is_some());
+        let settings = Self { address, keys, token_key, webhook };
         let is_open = settings.keys.is_empty() && settings.token_key.is_none();
         if is_open && address.is_some_and(|address| !address.ip().is_loopback()) {
             reader.fault(
@@ -45,12 +51,13 @@ impl HttpSettings {
         settings
     }
 
-    /// The secret that tokens are signed by.
-    pub(super) const fn secret(&self) -> Option<&SecretString> {
-        match &self.token_key {
+    /// The secret that tokens are signed by, and that of Telegram.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &SecretString> {
+        let of_tokens = match &self.token_key {
             Some(TokenKey::Secret(secret)) => Some(secret),
             Some(TokenKey::Public(_)) | None => None,
-        }
+        };
+        of_tokens.into_iter().chain(self.webhook.as_ref().map(|webhook| &webhook.secret))
     }
 }
 
@@ -60,7 +67,9 @@ fn read_address(reader: &mut Reader<'_>) -> Option<SocketAddr> {
     let address = match text.trim_start_matches(':').parse::<u16>() {
         Ok(port) => Some(SocketAddr::from(([127, 0, 0, 1], port))),
         // `localhost` is a name of this machine; others would be looked up in the network.
-        Err(_) if text.starts_with("localhost:") => text.to_socket_addrs().ok().and_then(|mut all| all.next()),
+        Err(_) if text.starts_with("localhost:") => {
+            text.to_socket_addrs().ok().and_then(|mut all| all.next())
+        }
         Err(_) => text.parse().ok(),
     };
     if address.is_none() {

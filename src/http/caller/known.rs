@@ -84,7 +84,11 @@ impl Known {
     ///
     /// # Errors
     /// When there is none, or the bounds of the key are reached.
-    pub fn admit(&self, key: Option<&Arc<Keyed>>, today: NaiveDate) -> Result<OwnedSemaphorePermit, ApiError> {
+    pub fn admit(
+        &self,
+        key: Option<&Arc<Keyed>>,
+        today: NaiveDate,
+    ) -> Result<OwnedSemaphorePermit, ApiError> {
         let room = match key {
             Some(key) => {
                 key.check(today)?;
@@ -93,7 +97,8 @@ impl Known {
             None => &self.keyless,
         };
         room.clone().try_acquire_owned().map_err(|_full| {
-            let words = format!("{MAX_AT_ONCE} questions are being answered already; ask again when one is over");
+            let words =
+                format!("{MAX_AT_ONCE} questions are being answered already; ask again when one is over");
             ApiError::too_many("too_many_at_once", words).after(ROOM_AFTER)
         })
     }
@@ -101,7 +106,8 @@ impl Known {
 
 impl Keyed {
     fn new(key: ApiKey) -> Self {
-        let rate = key.per_minute.and_then(NonZeroU32::new).map(|rate| RateLimiter::direct(Quota::per_minute(rate)));
+        let rate =
+            key.per_minute.and_then(NonZeroU32::new).map(|rate| RateLimiter::direct(Quota::per_minute(rate)));
         Self { key, rate, spent: Mutex::default(), at_once: Arc::new(Semaphore::new(MAX_AT_ONCE)) }
     }
 
@@ -116,7 +122,9 @@ impl Keyed {
         if let Some(most) = self.key.per_day {
             let spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
             if spent.day == today && spent.tokens >= most {
-                let words = format!("the {most} tokens that this key has in a day are used up; it has new ones tomorrow");
+                let words = format!(
+                    "the {most} tokens that this key has in a day are used up; it has new ones tomorrow"
+                );
                 return Err(ApiError::too_many("insufficient_quota", words));
             }
         }

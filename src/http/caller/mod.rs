@@ -11,7 +11,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
 pub use self::headers::Wishes;
-pub use self::known::{Known, Keyed};
+pub use self::known::{Keyed, Known};
 use super::error::ApiError;
 use crate::config::{Rights, is_tenant};
 use crate::domain::agent::DEFAULT_TENANT;
@@ -116,7 +116,8 @@ fn named<'a>(what: &str, name: &'a str) -> Result<&'a str, ApiError> {
 pub(super) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, ApiError> {
     let Some(value) = headers.get(name) else { return Ok(None) };
     let text = std::str::from_utf8(value.as_bytes());
-    let text = text.map_err(|_no_text| ApiError::invalid(format!("the header {name} is no text in UTF-8")))?;
+    let text =
+        text.map_err(|_no_text| ApiError::invalid(format!("the header {name} is no text in UTF-8")))?;
     Ok(Some(text.trim()).filter(|text| !text.is_empty()))
 }
 
@@ -191,7 +192,9 @@ fn tenant(headers: &HeaderMap, own: Option<String>, may_choose: bool) -> Result<
         return Ok(own.unwrap_or_else(|| DEFAULT_TENANT.to_owned()));
     };
     if !is_tenant(asked) {
-        return Err(ApiError::invalid("X-Tenant-Id is no name of a tenant: 64 letters, digits and _ - . at most"));
+        return Err(ApiError::invalid(
+            "X-Tenant-Id is no name of a tenant: 64 letters, digits and _ - . at most",
+        ));
     }
     match may_choose && own.is_none() {
         true => Ok(asked.to_owned()),

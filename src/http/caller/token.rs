@@ -139,7 +139,8 @@ mod tests {
     fn a_token_that_is_not_genuine_or_has_no_end_is_refused() {
         let exp = in_an_hour();
         let good = token(&json!({"sub": "ann", "exp": exp}));
-        let other = encode(&Header::default(), &json!({"sub": "ann", "exp": exp}), &EncodingKey::from_secret(b"x"));
+        let other =
+            encode(&Header::default(), &json!({"sub": "ann", "exp": exp}), &EncodingKey::from_secret(b"x"));
         let stronger = encode(
             &Header::new(Algorithm::HS512),
             &json!({"sub": "ann", "exp": exp}),

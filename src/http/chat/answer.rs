@@ -68,7 +68,11 @@ pub(in crate::http) fn completion(
 }
 
 /// What a turn has left to its caller, kept until they come back with results.
-pub(in crate::http) fn take_handed(gateway: &Gateway, caller: &Caller, follower: &Follower) -> Option<Handed> {
+pub(in crate::http) fn take_handed(
+    gateway: &Gateway,
+    caller: &Caller,
+    follower: &Follower,
+) -> Option<Handed> {
     let handed = follower.turn().requested().handed()?;
     gateway.handovers.keep(&caller.identity(), &handed);
     Some(handed)

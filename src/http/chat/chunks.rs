@@ -42,7 +42,13 @@ struct Writing {
 
 /// The completion of a turn as a stream.
 #[must_use]
-pub(in crate::http) fn chunks(gateway: Gateway, caller: Caller, frame: Frame, follower: Follower, wanted: Wanted) -> Response {
+pub(in crate::http) fn chunks(
+    gateway: Gateway,
+    caller: Caller,
+    frame: Frame,
+    follower: Follower,
+    wanted: Wanted,
+) -> Response {
     let mut writing = Writing {
         gateway,
         caller,
@@ -56,7 +62,11 @@ pub(in crate::http) fn chunks(gateway: Gateway, caller: Caller, frame: Frame, fo
     writing.chunk(json!({"role": "assistant", "content": ""}), None);
     if writing.wanted.with_events {
         let turn = writing.follower.turn();
-        let metadata = Metadata { turn: turn.id(), session: writing.wanted.session.clone(), agent: turn.requested().agent.clone() };
+        let metadata = Metadata {
+            turn: turn.id(),
+            session: writing.wanted.session.clone(),
+            agent: turn.requested().agent.clone(),
+        };
         writing.queue.push_back(sse::event("metadata", &metadata.json()));
     }
     sse::stream(writing)

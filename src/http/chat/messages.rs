@@ -69,10 +69,13 @@ pub(in crate::http) struct Talk {
 /// What is wrong with the first that is.
 pub(in crate::http) fn talk(messages: &[ChatMessage]) -> Result<Talk, ApiError> {
     if messages.len() > MAX_MESSAGES {
-        return Err(ApiError::invalid(format!("there are more than {MAX_MESSAGES} messages")).about("messages"));
+        return Err(
+            ApiError::invalid(format!("there are more than {MAX_MESSAGES} messages")).about("messages")
+        );
     }
     let last = messages.iter().rposition(|message| message.role == "user");
-    let last = last.ok_or_else(|| ApiError::invalid("there is no message of the role user").about("messages"))?;
+    let last =
+        last.ok_or_else(|| ApiError::invalid("there is no message of the role user").about("messages"))?;
     let (mut prompts, mut talk) = (Vec::new(), Talk::default());
     let mut open = Open::default();
     for (at, message) in messages.iter().enumerate() {
@@ -93,7 +96,12 @@ pub(in crate::http) fn talk(messages: &[ChatMessage]) -> Result<Talk, ApiError> 
                 items.push(open.called(message).map_err(wrong)?);
             }
             "tool" => items.push(open.answered(message).map_err(wrong)?),
-            role => return Err(wrong(format!("the role {} is not known: there are system, developer, user, assistant and tool", shown(role)))),
+            role => {
+                return Err(wrong(format!(
+                    "the role {} is not known: there are system, developer, user, assistant and tool",
+                    shown(role)
+                )));
+            }
         }
     }
     let end = |words: String| ApiError::invalid(words).about("messages");
@@ -138,9 +146,11 @@ impl Open {
     }
 
     fn answered(&mut self, message: &ChatMessage) -> Result<Item, String> {
-        let id = message.tool_call_id.as_deref().ok_or("a message of the role tool has to have a tool_call_id")?;
+        let id =
+            message.tool_call_id.as_deref().ok_or("a message of the role tool has to have a tool_call_id")?;
         let name = self.0.remove(id);
-        let name = name.ok_or_else(|| format!("no call before it has the id {} and waits for a result", shown(id)))?;
+        let name =
+            name.ok_or_else(|| format!("no call before it has the id {} and waits for a result", shown(id)))?;
         let words = text(message.content.as_ref())?;
         // What is no JSON is a text of it: so it cannot end the mark that it stands in.
         let is_json = serde_json::from_str::<serde::de::IgnoredAny>(&words).is_ok();
@@ -151,7 +161,10 @@ impl Open {
     fn closed(&self) -> Result<(), String> {
         match self.0.keys().next() {
             None => Ok(()),
-            Some(id) => Err(format!("the call {} has no result: messages of the role tool follow the calls", shown(id))),
+            Some(id) => Err(format!(
+                "the call {} has no result: messages of the role tool follow the calls",
+                shown(id)
+            )),
         }
     }
 }
@@ -165,10 +178,13 @@ fn text(content: Option<&Value>) -> Result<String, String> {
         Some(_) => return Err("its content is neither a text nor a list of parts".to_owned()),
     };
     let texts = parts.iter().map(|part| match part.get("type").and_then(Value::as_str) {
-        Some("text" | "input_text" | "output_text") => {
-            part.get("text").and_then(Value::as_str).ok_or_else(|| "a part of the type text has no text".to_owned())
+        Some("text" | "input_text" | "output_text") => part
+            .get("text")
+            .and_then(Value::as_str)
+            .ok_or_else(|| "a part of the type text has no text".to_owned()),
+        Some("refusal") => {
+            part.get("refusal").and_then(Value::as_str).ok_or_else(|| "a part has no refusal".to_owned())
         }
-        Some("refusal") => part.get("refusal").and_then(Value::as_str).ok_or_else(|| "a part has no refusal".to_owned()),
         Some(kind) => Err(format!("parts of the type {} are not taken over HTTP: send text", shown(kind))),
         None => Err("a part of its content has no type".to_owned()),
     });
@@ -220,13 +236,22 @@ mod tests {
             (json!([{"role": "king", "content": "x"}, user]), "messages[0]: the role `king` is not known"),
             (json!([user, call]), "messages: the call `c1` has no result"),
             (json!([user, call, user]), "messages[2]: the call `c1` has no result"),
-            (json!([user, {"role": "tool", "tool_call_id": "c2", "content": "x"}]), "messages[1]: no call before it"),
+            (
+                json!([user, {"role": "tool", "tool_call_id": "c2", "content": "x"}]),
+                "messages[1]: no call before it",
+            ),
             (json!([user, {"role": "tool", "content": "x"}]), "messages[1]: a message of the role tool"),
-            (json!([user, {"role": "assistant", "content": "x"}]), "messages: the last message is the assistant's"),
+            (
+                json!([user, {"role": "assistant", "content": "x"}]),
+                "messages: the last message is the assistant's",
+            ),
             (json!([{"role": "user", "content": " "}]), "messages[0]: the question is empty"),
             (json!([{"role": "user"}]), "messages[0]: it has no content"),
             (json!([{"role": "user", "content": 7}]), "messages[0]: its content is neither"),
-            (json!([{"role": "user", "content": [{"type": "image_url"}]}]), "messages[0]: parts of the type `image_url`"),
+            (
+                json!([{"role": "user", "content": [{"type": "image_url"}]}]),
+                "messages[0]: parts of the type `image_url`",
+            ),
         ] {
             let refused = read(messages).unwrap_err();
             assert!(refused.starts_with(wanted), "{wanted}: {refused}");

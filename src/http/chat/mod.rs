@@ -13,10 +13,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 
-pub(super) use self::request::ChatRequest;
 use self::answer::{Frame, completion};
-pub(super) use self::answer::usage;
+pub(super) use self::answer::{take_handed, usage};
 use self::chunks::chunks;
+pub(super) use self::messages::{ChatMessage, Talk, talk};
+pub(super) use self::request::ChatRequest;
+pub(super) use self::request::{Asks, Choice, Extras, Sampling, put};
+pub(super) use self::tools::{ToolDefinition, tools};
 use super::body::Body;
 use super::caller::{Caller, Wishes};
 use super::error::ApiError;
@@ -51,10 +54,7 @@ pub(super) async fn completions(
         let body = completion(&gateway, &caller, &frame, &follower, &said)?;
         return Ok(head.with(Json(body).into_response()));
     }
-    drop(tokio::time::timeout(FIRST_WORD, follower.spoken()).await);
-    if let Some(error) = early_failure(&follower) {
-        return Err(error);
-    }
+    first_word(&mut follower).await?;
     let told = chunks::Wanted { with_usage, with_events: wishes.events, session: wishes.session };
     Ok(head.with(chunks(gateway, caller, frame, follower, told)))
 }
@@ -68,16 +68,17 @@ pub(super) async fn all(follower: &mut Follower) -> Said {
     said
 }
 
-/// Why a turn that is over has said nothing.
-fn early_failure(follower: &Follower) -> Option<ApiError> {
-    let closing = follower.turn().closing()?;
-    let mut said = Said::default();
-    let event = crate::delivery::TurnEvent {
-        run: crate::ids::RunId::new(),
-        kind: crate::delivery::TurnEventKind::Closed(Box::new(closing)),
-    };
-    said.hear(&crate::delivery::Told::Event(event));
-    said.ended().err().filter(|_| !follower.turn().has_spoken())
+/// Waits for the first word of a turn, but not long.
+///
+/// # Errors
+/// If it is over without one, why.
+pub(super) async fn first_word(follower: &mut Follower) -> Result<(), ApiError> {
+    drop(tokio::time::timeout(FIRST_WORD, follower.spoken()).await);
+    let turn = follower.turn();
+    match turn.is_over() && !turn.has_spoken() {
+        true => Said::of(&turn.told()).ended().map(drop),
+        false => Ok(()),
+    }
 }
 
 /// What the head of an answer says of its turn.

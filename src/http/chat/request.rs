@@ -53,15 +53,15 @@ struct StreamOptions {
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 pub(in crate::http) struct Sampling {
     #[serde(default)]
-    temperature: Option<f64>,
+    pub(in crate::http) temperature: Option<f64>,
     #[serde(default)]
-    top_p: Option<f64>,
+    pub(in crate::http) top_p: Option<f64>,
     #[serde(default)]
-    max_tokens: Option<u32>,
+    pub(in crate::http) max_tokens: Option<u32>,
     #[serde(default)]
-    frequency_penalty: Option<f64>,
+    pub(in crate::http) frequency_penalty: Option<f64>,
     #[serde(default)]
-    presence_penalty: Option<f64>,
+    pub(in crate::http) presence_penalty: Option<f64>,
 }
 
 /// The form of the answer.
@@ -127,12 +127,18 @@ impl ChatRequest {
     ///
     /// # Errors
     /// What cannot be answered in it.
-    pub(in crate::http) fn put(self, gateway: &Gateway, caller: &Caller, wishes: &Wishes) -> Result<Put, ApiError> {
+    pub(in crate::http) fn put(
+        self,
+        gateway: &Gateway,
+        caller: &Caller,
+        wishes: &Wishes,
+    ) -> Result<Put, ApiError> {
         self.foreign.check()?;
         let choice = Choice::read(self.tool_choice.as_ref())?;
         let agent = agent_of(gateway, &self.model)?;
         let Talk { prompt, history, question, done } = talk(&self.messages)?;
-        let sampling = Sampling { max_tokens: self.max_completion_tokens.or(self.sampling.max_tokens), ..self.sampling };
+        let sampling =
+            Sampling { max_tokens: self.max_completion_tokens.or(self.sampling.max_tokens), ..self.sampling };
         let (format, form) = match &self.response_format {
             Some(format) => format.read()?,
             None => (None, None),
@@ -172,11 +178,19 @@ pub(in crate::http) struct Asks {
 ///
 /// # Errors
 /// What is not there, or not for this caller.
-pub(in crate::http) fn put(asks: Asks, gateway: &Gateway, caller: &Caller, wishes: &Wishes) -> Result<Put, ApiError> {
+pub(in crate::http) fn put(
+    asks: Asks,
+    gateway: &Gateway,
+    caller: &Caller,
+    wishes: &Wishes,
+) -> Result<Put, ApiError> {
     let Asks { words, history, done, extras, requested } = asks;
     let Extras { persona, file_ids } = extras.unwrap_or_default();
     if file_ids.is_some_and(|files| !files.is_empty()) {
-        return Err(ApiError::unsupported("figaro.file_ids", "files are not stored over HTTP yet: send their text in a message"));
+        return Err(ApiError::unsupported(
+            "figaro.file_ids",
+            "files are not stored over HTTP yet: send their text in a message",
+        ));
     }
     if let Some(persona) = &persona
         && !gateway.prompts.personas().any(|known| known.name == *persona)
@@ -222,13 +236,17 @@ fn resumed(gateway: &Gateway, caller: &Caller, done: Vec<Item>) -> Vec<Item> {
 }
 
 /// Whether the caller's tools may be called.
-enum Choice {
+pub(in crate::http) enum Choice {
     Auto,
     None,
 }
 
 impl Choice {
-    fn read(choice: Option<&Value>) -> Result<Self, ApiError> {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// If the model is not to choose by itself.
+    pub(in crate::http) fn read(choice: Option<&Value>) -> Result<Self, ApiError> {
         match choice {
             None | Some(Value::Null) => Ok(Self::Auto),
             Some(Value::String(word)) if word == "auto" => Ok(Self::Auto),
@@ -277,13 +295,16 @@ impl ResponseFormat {
             "text" => Ok((None, None)),
             "json_object" => Ok((Some(OutputFormat::Json), None)),
             "json_schema" => {
-                let named = self.json_schema.as_ref().ok_or_else(|| wrong("json_schema is missing".to_owned()))?;
-                let schema = named.schema.clone().ok_or_else(|| wrong("json_schema.schema is missing".to_owned()))?;
+                let named =
+                    self.json_schema.as_ref().ok_or_else(|| wrong("json_schema is missing".to_owned()))?;
+                let schema =
+                    named.schema.clone().ok_or_else(|| wrong("json_schema.schema is missing".to_owned()))?;
                 if schema.get("type").and_then(Value::as_str) != Some("object") {
                     return Err(wrong("the schema is not one of an object".to_owned()));
                 }
                 let name = named.name.as_deref().unwrap_or("answer");
-                let form = Form::new(name, schema).map_err(|words| wrong(format!("the schema cannot be used: {words}")))?;
+                let form = Form::new(name, schema)
+                    .map_err(|words| wrong(format!("the schema cannot be used: {words}")))?;
                 Ok((None, Some(form)))
             }
             _ => Err(wrong("its type is text, json_object or json_schema".to_owned())),
@@ -297,7 +318,8 @@ impl Foreign {
             None | Some(Value::Null) => true,
             Some(value) => usual.contains(value),
         };
-        let empty = [Value::Array(Vec::new()), Value::Object(serde_json::Map::new()), Value::String(String::new())];
+        let empty =
+            [Value::Array(Vec::new()), Value::Object(serde_json::Map::new()), Value::String(String::new())];
         let no = [Value::Bool(false)];
         let zero = [Value::from(0)];
         let text = [Value::Array(vec!["text".into()])];
@@ -310,7 +332,11 @@ impl Foreign {
             ("modalities", is(&self.modalities, &text), "answers are text"),
             ("audio", is(&self.audio, &[]), "answers are text"),
             ("functions", is(&self.functions, &empty), "functions stand in tools now"),
-            ("function_call", is(&self.function_call, &["auto".into(), "none".into()]), "functions stand in tools now"),
+            (
+                "function_call",
+                is(&self.function_call, &["auto".into(), "none".into()]),
+                "functions stand in tools now",
+            ),
         ] {
             if !fits {
                 return Err(ApiError::unsupported(name, words));

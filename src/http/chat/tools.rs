@@ -55,7 +55,9 @@ pub(in crate::http) fn tools(definitions: &[ToolDefinition]) -> Result<Vec<Arc<d
         let wrong = |words: String| ApiError::invalid(words).about(&format!("tools[{at}]"));
         let function = definition.function.as_ref();
         let is_function = definition.kind.as_deref().unwrap_or("function") == "function";
-        let function = function.filter(|_| is_function).ok_or_else(|| wrong("tools of the type function are taken, and no others".to_owned()))?;
+        let function = function
+            .filter(|_| is_function)
+            .ok_or_else(|| wrong("tools of the type function are taken, and no others".to_owned()))?;
         let tool = tool(function).map_err(wrong)?;
         if !names.insert(function.name.clone()) {
             return Err(wrong("another tool has this name".to_owned()));
@@ -71,7 +73,10 @@ fn tool(function: &FunctionDefinition) -> Result<CallerTool, String> {
         && name.len() <= 64
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
     if !is_name {
-        return Err("its name has to be of letters, digits, _ and -, 64 at most, and begin with a letter or _".to_owned());
+        return Err(
+            "its name has to be of letters, digits, _ and -, 64 at most, and begin with a letter or _"
+                .to_owned(),
+        );
     }
     let description = description.as_deref().unwrap_or_default();
     if description.chars().count() > MAX_DESCRIPTION {
@@ -82,7 +87,8 @@ fn tool(function: &FunctionDefinition) -> Result<CallerTool, String> {
         Some(schema) if schema.get("type").and_then(Value::as_str) == Some("object") => schema.clone(),
         Some(_) => return Err("its parameters are no JSON Schema of an object".to_owned()),
     };
-    Form::new(name, parameters.clone()).map_err(|words| format!("its parameters are no JSON Schema: {words}"))?;
+    Form::new(name, parameters.clone())
+        .map_err(|words| format!("its parameters are no JSON Schema: {words}"))?;
     Ok(CallerTool(Arc::new(ToolSpec::new(name, description, parameters))))
 }
 
@@ -106,7 +112,8 @@ impl Tool for CallerTool {
     }
 
     async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
-        let call = Call { id: context.call.clone(), name: self.0.name.clone(), arguments: arguments.to_string() };
+        let call =
+            Call { id: context.call.clone(), name: self.0.name.clone(), arguments: arguments.to_string() };
         let side_effects = SideEffects { handed: vec![call], ..SideEffects::default() };
         Ok(ToolOutput { side_effects, ..json!({"success": true, "made_by": "whoever asks"}).into() })
     }

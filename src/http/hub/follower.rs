@@ -79,7 +79,14 @@ mod tests {
     fn asked() -> Asked {
         let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
         let conversation = Place::outside("here").conversation();
-        Asked { requested: Arc::new(Requested::default()), conversation, identity: "ann".to_owned(), key: None, permit, lane: None }
+        Asked {
+            requested: Arc::new(Requested::default()),
+            conversation,
+            identity: "ann".to_owned(),
+            key: None,
+            permit,
+            lane: None,
+        }
     }
 
     async fn all(mut follower: Follower) -> Vec<String> {

@@ -45,7 +45,9 @@ pub struct GatewayDelivery {
 impl Delivery for GatewayDelivery {
     async fn deliver(&self, delivery: PendingDelivery, _stop: &CancellationToken) {
         // Cards have buttons, which nobody can press here.
-        if let Some(turn) = self.hub.current(delivery.place.conversation()).filter(|_| delivery.card.is_none()) {
+        if let Some(turn) =
+            self.hub.current(delivery.place.conversation()).filter(|_| delivery.card.is_none())
+        {
             turn.tell(Told::Words(delivery.markdown.clone()));
         }
         let ended = self.outbox.end_delivery(delivery.id, DeliveryEnd::Whole, self.clock.now()).await;

@@ -62,12 +62,7 @@ enum State {
 impl Turn {
     pub(super) fn new(asked: Asked) -> Self {
         let Asked { requested, conversation, identity, key, permit, lane } = asked;
-        let log = Log {
-            told: Vec::new(),
-            followers: 0,
-            state: State::Waiting,
-            held: Some((permit, lane)),
-        };
+        let log = Log { told: Vec::new(), followers: 0, state: State::Waiting, held: Some((permit, lane)) };
         Self { requested, conversation, identity, key, log: Mutex::new(log), news: watch::Sender::default() }
     }
 
@@ -94,6 +89,18 @@ impl Turn {
             Told::Event(TurnEvent { kind: TurnEventKind::Closed(closing), .. }) => Some((**closing).clone()),
             Told::Event(_) | Told::Words(_) | Told::Declined(_) => None,
         })
+    }
+
+    /// All that it has told so far.
+    #[must_use]
+    pub fn told(&self) -> Vec<Arc<Told>> {
+        self.log().told.clone()
+    }
+
+    /// Whether nothing more comes.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.ended_at().is_some()
     }
 
     /// Whether it has said a word.

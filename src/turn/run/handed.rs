@@ -23,7 +23,8 @@ impl Run {
             Item::ToolResult { call_id, .. } => !calls.iter().any(|call| call.id == *call_id),
             Item::User { .. } | Item::Assistant { .. } => true,
         };
-        let items = self.items.get(self.begins..).unwrap_or_default().iter().filter(is_open).cloned().collect();
+        let items =
+            self.items.get(self.begins..).unwrap_or_default().iter().filter(is_open).cloned().collect();
         let answer = self.answer(Pass::default());
         // Whatever form the answer is to have, this is none yet.
         Answer { is_misfit: false, handed: Some(Box::new(Handed { calls, items })), ..answer }

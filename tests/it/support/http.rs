@@ -37,6 +37,8 @@ impl World {
         let log = bot.log();
         let at = log.rfind("the HTTP gateway listens at ").expect("a gateway");
         let url = log[at..].split_whitespace().nth(5).unwrap().to_owned();
+        // The second test of a process finds it installed.
+        drop(rustls::crypto::ring::default_provider().install_default());
         let client = reqwest::Client::builder().no_proxy().timeout(TIMEOUT).build().unwrap();
         Gateway { bot, url, client }
     }
@@ -165,5 +167,7 @@ pub fn frames(text: &str) -> Vec<Frame> {
 /// The words in the chunks of a stream.
 pub fn words(frames: &[Frame]) -> String {
     let chunks = frames.iter().filter(|frame| frame.name.is_none() && frame.data != "[DONE]");
-    chunks.filter_map(|frame| frame.json()["choices"][0]["delta"]["content"].as_str().map(str::to_owned)).collect()
+    chunks
+        .filter_map(|frame| frame.json()["choices"][0]["delta"]["content"].as_str().map(str::to_owned))
+        .collect()
 }
