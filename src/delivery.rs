@@ -108,6 +108,29 @@ pub struct TurnClosing {
     pub model: Option<ModelName>,
     /// The tokens of all its passes.
     pub usage: Usage,
+    /// The answer ended at the bound on its length.
+    pub is_cut: bool,
+}
+
+impl TurnClosing {
+    /// The whole answer: what the model wrote, or the words that were delivered where these begin with it and have more.
+    #[must_use]
+    pub fn whole(&self, delivered: &str) -> String {
+        // An answer that is JSON is a code block in a chat; to a program it is what it is.
+        let has_more = self.text.is_empty() || delivered.starts_with(&self.text);
+        if has_more { delivered.trim_end() } else { &self.text }.to_owned()
+    }
+}
+
+/// What turns tell whoever asked from outside of Telegram.
+#[derive(Debug, Clone)]
+pub enum Told {
+    /// What happens while a turn works.
+    Event(TurnEvent),
+    /// Its words at the end, in Markdown.
+    Words(String),
+    /// Why a question was not taken up.
+    Declined(String),
 }
 
 /// How a turn ended.

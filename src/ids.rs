@@ -110,6 +110,8 @@ ulid_id! {
     RecordId,
     /// A summary of a run of messages.
     SummaryId,
+    /// A question that came over HTTP, and the turn that answers it.
+    RequestId,
 }
 
 /// Who someone is: `tg:ID` for a Telegram user; other doors bring names of their own.
@@ -122,6 +124,13 @@ impl UserId {
     #[must_use]
     pub fn telegram(id: i64) -> Self {
         Self(format!("tg:{id}"))
+    }
+
+    /// Whoever a caller of the HTTP gateway names within a tenant, which has no `:` in its name: so two tenants never mean the
+    /// same user.
+    #[must_use]
+    pub fn outside(tenant: &str, user: &str) -> Self {
+        Self(format!("http:{tenant}:{user}"))
     }
 
     /// Telegram's number for the user, if it came from there.

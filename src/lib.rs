@@ -12,7 +12,7 @@
 //! | 4 | memory | know turns |
 //! | 5 | tools | |
 //! | 6 | turn | know Telegram, HTTP, a concrete store |
-//! | 7 | telegram scheduler | import each other |
+//! | 7 | telegram scheduler http | import each other |
 //! | 8 | app cli | contain policy |
 
 pub mod clock;
@@ -44,6 +44,7 @@ pub mod tools;
 
 pub mod turn;
 
+pub mod http;
 pub mod scheduler;
 pub mod telegram;
 

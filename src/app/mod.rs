@@ -16,6 +16,7 @@ mod identity;
 mod init;
 mod memory;
 mod models;
+mod no_chat;
 mod owner_invite;
 mod packs;
 mod parts;
@@ -38,7 +39,7 @@ use crate::telegram::recovery::{Left, recover};
 use crate::telemetry;
 
 use groups::{Groups, LAST_CALL};
-use parts::Parts;
+use parts::{Parts, Updates};
 use pause::Pause;
 use stop::{Stop, end_now};
 
@@ -176,7 +177,22 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     groups.front.spawn("servers", runners.servers.run());
     groups.front.spawn("agents", runners.agents.run());
     groups.front.spawn("packs", runners.packs.run());
-    groups.front.spawn("poller", runners.poller.run());
+    let webhook = match runners.updates {
+        Updates::Fetched(poller) => {
+            groups.front.spawn("poller", poller.run());
+            None
+        }
+        Updates::Sent(webhook) => Some(webhook),
+    };
+    if let Some(gateway) = runners.gateway {
+        no_chat::settle(store, |place| place.chat.is_outside(), &clock)
+            .await
+            .map_err(|error| Refusal(error.to_string()))?;
+        gateway.serve(webhook.clone(), &groups.front);
+    }
+    if let Some(webhook) = webhook {
+        groups.front.spawn("webhook", webhook.register());
+    }
     info!(username = parts.router.me.username, model = parts.model, "ready");
     Ok(parts)
 }

@@ -1,4 +1,4 @@
-//! The level and the format of the log.
+//! How much is logged, and in which shape: `RUST_LOG`, `LOG_FORMAT`.
 
 use tracing_subscriber::EnvFilter;
 

@@ -4,6 +4,7 @@
 mod embedder;
 mod env_file;
 mod faults;
+mod http;
 mod log;
 mod models;
 mod providers;
@@ -29,6 +30,7 @@ use crate::secret::{Redactor, SecretString};
 pub use embedder::EmbedderSettings;
 pub use env_file::{ENV_FILE, EnvEntry, EnvFault, EnvFile};
 pub use faults::Faults;
+pub use http::{ApiKey, HttpSettings, KeyHash, Rights, TokenKey, WebhookSettings, is_tenant};
 pub use log::{LogFormat, LogSettings};
 use models::read_idle_timeout;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};
@@ -70,6 +72,8 @@ pub struct Settings {
     pub spending: SpendingSettings,
     /// Bounds of scheduled prompts.
     pub tasks: TaskSettings,
+    /// The HTTP gateway.
+    pub http: HttpSettings,
     /// The zone of chats that set none.
     pub timezone: Tz,
     /// The level and the format of the log.
@@ -229,6 +233,7 @@ impl Settings {
             limits: LimitSettings::read(&mut reader),
             spending: SpendingSettings::read(&mut reader),
             tasks: TaskSettings::read(&mut reader),
+            http: HttpSettings::read(&mut reader),
             timezone: read_timezone(&mut reader),
             log: LogSettings::read(&mut reader),
         };
@@ -242,6 +247,7 @@ impl Settings {
         let proxies: Vec<SecretString> =
             self.telegram.proxies.secrets().chain(self.model.proxies.secrets()).collect();
         let optional = optional.chain(self.embedder.service().map(|service| &service.key));
+        let optional = optional.chain(self.http.secrets());
         let keys = [&self.telegram.token].into_iter().chain(self.model.keys()).chain(optional);
         Redactor::new(keys.chain(&proxies))
     }

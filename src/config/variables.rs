@@ -185,6 +185,28 @@ const LAST: &[Variable] = &[
     ),
     variable("MCP_SERVER_BIN", "", "The MCP server's executable, if it is not figaro itself."),
     variable(
+        "HTTP_ADDR",
+        "",
+        "Where the HTTP gateway listens (docs/http.md), such as 127.0.0.1:8080, or a port alone for this machine. Without it there is none.",
+    ),
+    secret(
+        "API_KEYS",
+        "",
+        "The keys of its callers as NAME:KEY with commas between them; behind a key, after semicolons, what holds for it: chat, sessions, metrics, tenants, owner, tenant=NAME, user=NAME, rate=60 (requests a minute), tokens=100000 (a day).",
+    ),
+    secret("JWT_SECRET", "", "Callers may also show tokens (JWT) that are signed by this secret with HS256."),
+    secret(
+        "JWT_PUBLIC_KEY",
+        "",
+        "The same for tokens signed with RS256, whose public key this is, in PEM; line breaks as \\n.",
+    ),
+    secret(
+        "WEBHOOK_URL",
+        "",
+        "Where Telegram sends updates instead of being asked for them, such as https://bot.example.com/telegram: a proxy passes that path on to HTTP_ADDR.",
+    ),
+    secret("WEBHOOK_SECRET", "", "What Telegram shows with each update: 16 to 256 letters, digits, _ and -."),
+    variable(
         "RUST_LOG",
         "info,rmcp=warn",
         "What is logged, in the syntax of tracing-subscriber, such as info,figaro=debug.",
@@ -294,7 +316,7 @@ mod tests {
         for variable in variables.iter() {
             let name = variable.name;
             let is_address = name.ends_with("_PROXY") || (name.ends_with("_URL") && name != "STORE_URL");
-            let is_key = name.ends_with("_KEY") || name.ends_with("_TOKEN");
+            let is_key = ["_KEY", "_KEYS", "_TOKEN", "_SECRET"].iter().any(|end| name.ends_with(end));
             assert_eq!(variable.is_secret, is_key || is_address, "{name}");
             assert_eq!(variables.holds_secret(name), variable.is_secret, "{name}");
         }

@@ -62,6 +62,9 @@ pub struct Session {
     /// The model that answers in it; `None` for that of the chat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelName>,
+    /// What whoever asks from outside of Telegram calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<String>,
     /// The index behind the last message that was erased at its end: the place of an erased message is never given again.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub erased_to: u32,
@@ -85,6 +88,7 @@ impl Session {
             naming_tries: 0,
             agent: None,
             model: None,
+            outside: None,
             erased_to: 0,
         }
     }
@@ -101,6 +105,7 @@ impl Session {
         self.name = change.name.filter(may_name).or_else(|| self.name.take());
         self.model = change.model.unwrap_or_else(|| self.model.take());
         self.agent = change.agent.unwrap_or_else(|| self.agent.take());
+        self.outside = change.outside.or_else(|| self.outside.take());
         *self != before
     }
 }

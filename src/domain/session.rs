@@ -96,6 +96,8 @@ pub struct SessionChange {
     pub model: Option<Option<ModelName>>,
     /// The agent that answers in it, by its name.
     pub agent: Option<Option<String>>,
+    /// What whoever asks from outside of Telegram calls it.
+    pub outside: Option<String>,
 }
 
 #[cfg(test)]

@@ -76,6 +76,9 @@ pub struct SideEffects {
     /// Another agent has answered in this turn's place: it ends with what that has said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_over: Option<TakenOver>,
+    /// Calls that whoever asks makes with tools of their own: the turn ends with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub handed: Vec<Call>,
     /// What a child took. It counts once, when the call that asked it has its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<ToolSpent>,
@@ -139,6 +142,7 @@ impl SideEffects {
         if let Some(later) = later.observation {
             self.observation.get_or_insert_default().add(*later);
         }
+        self.handed.extend(later.handed);
         self.add_found(later.found);
     }
 

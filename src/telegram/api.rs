@@ -80,6 +80,7 @@ methods! {
     SendMessageDraft = "sendMessageDraft",
     SetMessageReaction = "setMessageReaction",
     SetMyCommands = "setMyCommands",
+    SetWebhook = "setWebhook",
 }
 
 impl Api {

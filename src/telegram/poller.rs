@@ -1,6 +1,5 @@
 //! Gets updates by long polling. An update is acknowledged, by asking for those after it, only once it is stored.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use backon::ExponentialBackoff;
@@ -9,11 +8,9 @@ use super::api::Api;
 use super::batch::Received;
 use super::cursor::Cursor;
 use super::error::ApiError;
-use super::router::Router;
+use super::intake::{Intake, Taken};
 use super::tries;
-use crate::clock::Clock;
 use crate::shutdown::TaskTracker;
-use crate::store::{InboxStore, RawUpdate, StoreError, UnreadableUpdate};
 
 /// The kinds of update Figaro asks for; others it would only throw away.
 pub const KINDS: [&str; 5] =
@@ -24,12 +21,8 @@ pub const KINDS: [&str; 5] =
 pub struct Poller {
     /// The client of the Bot API.
     pub api: Api,
-    /// Where updates are stored first.
-    pub inbox: Arc<dyn InboxStore>,
-    /// What becomes of them.
-    pub router: Arc<Router>,
-    /// Gives the current time: updates are dated by it.
-    pub clock: Clock,
+    /// What takes updates in.
+    pub intake: Intake,
     /// Polling ends when this is asked to stop.
     pub background: TaskTracker,
 }
@@ -58,55 +51,12 @@ impl Poller {
         }
     }
 
-    /// Stores a batch, passes on what is new and moves the cursor past it; `false` if the next call may bring the same.
+    /// Takes a batch in and moves the cursor past it; `false` if the next call may bring the same.
     async fn take(&self, updates: Vec<Received>, cursor: &mut Cursor) -> bool {
-        let (mut readable, mut unreadable, mut nameless) = (Vec::new(), Vec::new(), 0);
-        for update in updates {
-            match update {
-                Received::Readable(update) => readable.push(update),
-                Received::Unreadable(update, reason) => {
-                    let (id, bytes) = (update.id, update.bytes);
-                    tracing::error!(
-                        update = %id, reason, bytes,
-                        "an update cannot be read and is not answered; its beginning is kept for KEEP_DAYS, \
-                         where no command shows it yet"
-                    );
-                    unreadable.push(update);
-                }
-                Received::Nameless(bytes) => {
-                    tracing::error!(bytes, "Telegram sent an update without an id; skipping it");
-                    nameless += 1;
-                }
-            }
+        match self.intake.take(updates).await {
+            Some(Taken { highest, nameless }) => cursor.pass(highest, nameless),
+            None => false,
         }
-        let ids = readable.iter().map(|update| update.id).chain(unreadable.iter().map(|update| update.id));
-        let highest = ids.map(|id| id.0).max();
-        let new = match self.store(readable, unreadable).await {
-            Ok(new) => new,
-            Err(error) => {
-                tracing::error!(%error, label = error.label(), "updates could not be stored; not acknowledging them");
-                return false;
-            }
-        };
-        // Dealing with them need not wait until they are durable: what comes of them is so after them, and if they are lost
-        // Telegram sends them again.
-        let ((), durable) = futures::join!(self.router.take(new), self.inbox.sync());
-        if let Err(error) = durable {
-            tracing::error!(%error, label = error.label(), "updates could not be stored; not acknowledging them");
-            return false;
-        }
-        cursor.pass(highest, nameless)
-    }
-
-    /// Gives those that are new and can be read.
-    async fn store(
-        &self,
-        readable: Vec<RawUpdate>,
-        unreadable: Vec<UnreadableUpdate>,
-    ) -> Result<Vec<RawUpdate>, StoreError> {
-        let now = self.clock.now();
-        self.inbox.set_aside(unreadable, now).await?;
-        self.inbox.accept(readable, now).await
     }
 
     async fn rest(&self, pauses: &mut ExponentialBackoff) {

@@ -116,6 +116,14 @@ impl Registry {
         Self { offered, ..self.clone() }
     }
 
+    /// The same tools and these of whoever asks, which stand in the place of those of the same name.
+    #[must_use]
+    pub fn bringing(&self, own: &[Arc<dyn Tool>]) -> Self {
+        let mut offered = self.offered.clone();
+        offered.extend(own.iter().map(|tool| (tool.spec().name.clone(), tool.clone())));
+        Self { offered, ..self.clone() }
+    }
+
     /// The same tools for a turn in whose prompt keys stand for what was left out.
     #[must_use]
     pub fn looking_up(&self) -> Self {

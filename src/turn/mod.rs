@@ -21,6 +21,7 @@ pub mod question;
 pub mod queue;
 pub mod reply;
 pub mod report;
+pub mod requested;
 pub mod rights;
 pub mod run;
 mod setup;

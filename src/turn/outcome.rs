@@ -71,6 +71,10 @@ impl Outcome {
         if answer.spoke && !has_said {
             return Self::Silent(answer);
         }
+        // Whoever asked goes on with it.
+        if answer.handed.is_some() {
+            return Self::Silent(answer);
+        }
         match answer.pass.text.trim().is_empty() {
             false => Self::Answered(answer),
             // In a group nobody has to say something.
@@ -114,7 +118,8 @@ impl Outcome {
         let nothing = Answer::default();
         let answer = self.answer().unwrap_or(&nothing);
         let text = answer.pass.text.trim().to_owned();
-        Some(TurnClosing { ending, text, model: answer.pass.model.clone(), usage: answer.usage })
+        let (model, usage, is_cut) = (answer.pass.model.clone(), answer.usage, answer.pass.cut_short);
+        Some(TurnClosing { ending, text, model, usage, is_cut })
     }
 
     /// What went wrong, if something did.

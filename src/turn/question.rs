@@ -1,7 +1,10 @@
 //! Questions: messages that belong together, and a further try at an earlier one.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 
+use super::requested::Requested;
 use crate::domain::conversation::Message;
 use crate::domain::message::{Inbound, Join, Speaker};
 use crate::domain::model::ModelName;
@@ -44,6 +47,8 @@ pub struct Question {
     pub goes_on: bool,
     /// What it came by.
     pub client: Client,
+    /// What whoever asks from outside of Telegram has chosen for this turn.
+    pub requested: Option<Arc<Requested>>,
 }
 
 /// Who wants the last question tried again, and by which model.
@@ -60,7 +65,15 @@ impl Question {
     #[must_use]
     pub fn new(part: Inbound, standing: Standing) -> Self {
         let client = Client::default();
-        Self { parts: vec![part], standing, again_by: None, task: None, goes_on: false, client }
+        Self {
+            parts: vec![part],
+            standing,
+            again_by: None,
+            task: None,
+            goes_on: false,
+            client,
+            requested: None,
+        }
     }
 
     /// The prompt of a task, whose run got its lease at `since`.
@@ -119,7 +132,8 @@ impl Question {
             is_theirs && part.task.is_none() && !part.borrowed
         });
         let standing = if is_own { self.standing } else { Standing::Borrowed };
-        Self { parts, standing, again_by, task: None, goes_on: false, client: self.client }
+        let requested = self.requested.clone();
+        Self { parts, standing, again_by, task: None, goes_on: false, client: self.client, requested }
     }
 
     /// The same question with nobody's rights, also when it is taken up again or tried once more.

@@ -82,7 +82,7 @@ pub(super) fn unprinted(error: &io::Error) -> Result<(), Failure> {
 }
 
 async fn answered(mut ended: Ended<'_>, closing: &TurnClosing) -> io::Result<()> {
-    let text = ended.printer.answer(&closing.text).await?;
+    let text = ended.printer.answer(closing).await?;
     let event = ended.event("done", json!({"text": text}), Some(closing)).await;
     ended.printer.end(&event).await
 }

@@ -17,16 +17,17 @@ use tokio::time::timeout;
 
 use self::ended::{Ended, STOPPED, finish, stopped, unprinted};
 pub use self::options::AskOptions;
-use self::outside::Told;
 use self::print::Printer;
-use self::ready::{Ready, of_terminal, ready, scratch, settle};
+use self::ready::{Ready, of_terminal, ready, scratch};
 use super::additions::Additions;
 use super::failure::{Failure, Refusal};
 use super::groups::{AT_ONCE, Groups, LAST_CALL};
+use super::no_chat::settle;
 use super::parts::asking::Asking;
 use super::providers::settings_without_bot;
 use super::start_log;
 use super::stop::Stop;
+use crate::delivery::Told;
 use crate::store::Store;
 use crate::turn::control::Control;
 use crate::turn::queue::{Job, Runner};
@@ -82,7 +83,7 @@ pub async fn ask(
     groups.end_helpers(within).await;
     if session.is_some() {
         let kept = async {
-            settle(&store, &place, &clock).await?;
+            settle(&store, |there| there.chat == place.chat, &clock).await?;
             store.flush().await
         };
         kept.await.map_err(|error| Refusal(error.to_string()))?;

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::io::{AsyncWriteExt, Stdout};
 
-use super::outside::Told;
-use crate::delivery::{ChildEvent, TurnClosing, TurnEvent, TurnEventKind};
+use crate::delivery::{ChildEvent, Told, TurnClosing, TurnEvent, TurnEventKind};
 use crate::domain::tool::{StatusKey, ToolStatus};
 use crate::ids::RunId;
 use crate::prompts::texts::{Locales, fill};
@@ -175,11 +174,8 @@ impl Printer {
     ///
     /// # Errors
     /// When standard output cannot be written.
-    pub(super) async fn answer(&mut self, text: &str) -> io::Result<String> {
-        // An answer that is JSON is a code block in a chat; here it is what it is.
-        let is_whole = text.is_empty() || self.words.starts_with(text);
-        let whole = if is_whole { self.words.trim_end() } else { text };
-        let whole = whole.to_owned();
+    pub(super) async fn answer(&mut self, closing: &TurnClosing) -> io::Result<String> {
+        let whole = closing.whole(&self.words);
         if self.as_json {
             return Ok(whole);
         }

@@ -3,13 +3,12 @@
 use std::io::{IsTerminal, stdin};
 
 use chrono::{DateTime, Utc};
-use ring::digest::{SHA256, digest};
 use tokio::io::AsyncReadExt;
 
 use crate::app::failure::Refusal;
-use crate::domain::chat::{ChatKind, Place};
+use crate::domain::chat::Place;
 use crate::domain::message::{Inbound, Speaker};
-use crate::ids::{ChatId, RunId, UserId};
+use crate::ids::{RunId, UserId};
 use crate::policy::access::Standing;
 use crate::turn::question::{Client, Question};
 
@@ -60,9 +59,7 @@ pub(super) fn place(session: Option<&str>, is_eval: bool) -> Place {
         Some(name) => format!("session {name}"),
         None => format!("call {}", RunId::new()),
     };
-    let hash = digest(&SHA256, name.as_bytes());
-    let key = hash.as_ref().iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte));
-    Place { chat: ChatId::outside(key), kind: ChatKind::Private, title: None, topic: None }
+    Place::outside(&name)
 }
 
 /// The question as turns take it. Whoever can run this program owns the machine, and with it the bot.
@@ -75,6 +72,7 @@ pub(super) fn question(words: String, place: Place, is_eval: bool, now: DateTime
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::ChatId;
 
     #[test]
     fn a_session_is_a_conversation_of_its_own_outside_of_telegram() {

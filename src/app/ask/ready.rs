@@ -6,22 +6,19 @@ use tempfile::TempDir;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::options::AskOptions;
-use super::outside::{NoChat, Terminal, Told};
+use super::outside::Terminal;
 use super::question;
 use crate::app::environment::open_store;
 use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
+use crate::app::no_chat::{no_chat, settle};
 use crate::app::parts::asking::{Asking, asking};
-use crate::app::parts::base::Outside;
-use crate::clock::Clock;
 use crate::config::{
     AccessMode, AccessSettings, EngineKind, LimitSettings, Settings, StoreSettings, StoreUrl,
 };
+use crate::delivery::Told;
 use crate::domain::chat::{ConfigPatch, Place};
-use crate::domain::delivery::DeliveryEnd;
-use crate::domain::turn::TurnEnd;
-use crate::store::kv::KvStore;
-use crate::store::{ConversationStore, OutboxStore, SettingsStore, StoreError};
+use crate::store::SettingsStore;
 use crate::text::nearest;
 use crate::turn::question::Question;
 use crate::turn::window::BotName;
@@ -70,19 +67,12 @@ pub(super) async fn ready(
         None => refusal,
     })?;
     let (terminal, told) = Terminal::new();
-    let no_chat = Arc::new(NoChat);
-    let outside = Outside {
-        bot: BotName { name: "Figaro".to_owned(), username: "figaro".to_owned() },
-        admins: no_chat.clone(),
-        titles: no_chat.clone(),
-        consents: no_chat.clone(),
-        files: no_chat,
-    };
+    let outside = no_chat(BotName { name: "Figaro".to_owned(), username: "figaro".to_owned() });
     let asking = asking(settings, groups, store, outside, &Arc::new(terminal)).await?;
     check(options, &asking)?;
     let place = question::place(options.session.as_deref(), options.is_eval);
     let chosen = async {
-        settle(&asking.store, &place, &asking.clock).await?;
+        settle(&asking.store, |there| there.chat == place.chat, &asking.clock).await?;
         let (agent, model) = (Some(options.agent.clone()), Some(options.model.clone()));
         let patch = ConfigPatch { agent, model, ..ConfigPatch::default() };
         asking.store.change_chat_config(place.chat, patch).await
@@ -126,18 +116,4 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> Refusal {
         known => format!("there are: {}", known.join(", ")),
     };
     Refusal(format!("there is no {what} `{name}`{meant}\n{there}"))
-}
-
-/// Ends what a call of this conversation has left: a turn that was cut off, and words that were for its terminal.
-///
-/// # Errors
-/// When the store fails.
-pub(super) async fn settle(store: &KvStore, place: &Place, clock: &Clock) -> Result<(), StoreError> {
-    for run in store.active_runs().await?.iter().filter(|run| run.conversation == place.conversation()) {
-        store.end_turn(run, TurnEnd::default()).await?;
-    }
-    for delivery in store.deliveries().await?.iter().filter(|delivery| delivery.place.chat == place.chat) {
-        store.end_delivery(delivery.id, DeliveryEnd::Whole, clock.now()).await?;
-    }
-    Ok(())
 }

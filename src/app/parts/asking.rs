@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::base::{Base, Ground, Outside, Read};
+use super::ledger;
 use super::tools::{of_servers, without_chat};
-use super::{TurnParts, ledger, turns};
+use super::turns::{Background, TurnParts, turns};
 use crate::app::additions::Additions;
 use crate::app::environment::http_client;
 use crate::app::failure::Refusal;
@@ -54,8 +55,11 @@ where
     let ground = Ground { settings, groups, clock: Clock::system(), read, store, http, embedder: None };
     let base = Base::new(ground, outside);
     let ledger = ledger(&base, &providers).await?;
+    let bus = Bus::new(vec![terminal.clone()]);
+    let background = Background::of(&base, &ledger, &bus);
     let parts = TurnParts {
-        bus: Bus::new(vec![terminal.clone()]),
+        bus,
+        background,
         delivery: terminal.clone(),
         owners: terminal.clone(),
         tools: Arc::new(without_chat(&base, &ledger)),

@@ -111,6 +111,43 @@ impl Read {
 }
 
 impl<'a> Base<'a> {
+    /// The same with other settings, for turns whose questions come from outside: in this store, or in another one.
+    pub(super) fn elsewhere<'b>(
+        &self,
+        settings: &'b Settings,
+        outside: Outside,
+        store: Arc<KvStore>,
+    ) -> Base<'b>
+    where
+        'a: 'b,
+    {
+        let is_same = Arc::ptr_eq(&store, &self.store);
+        let (parked, chats) = match is_same {
+            true => (self.parked.clone(), self.chats.clone()),
+            false => (
+                Parked::new(store.clone(), store.clone(), self.clock.clone()),
+                Chats::new(store.clone(), self.clock.clone()),
+            ),
+        };
+        Base {
+            settings,
+            groups: self.groups,
+            clock: self.clock.clone(),
+            http: self.http.clone(),
+            prompts: self.prompts.clone(),
+            languages: Languages { locales: self.languages.locales.clone(), settings: store.clone() },
+            vitals: self.vitals.clone(),
+            policy: self.policy.clone(),
+            policy_text: self.policy_text.clone(),
+            servers: self.servers.clone(),
+            parked,
+            chats,
+            embedder: self.embedder.clone().filter(|_| is_same),
+            outside,
+            store,
+        }
+    }
+
     /// What turns are run with, whose questions come from there.
     pub(super) fn new(ground: Ground<'a>, outside: Outside) -> Self {
         let Ground { settings, groups, clock, read, store, http, embedder } = ground;

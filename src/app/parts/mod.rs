@@ -3,19 +3,21 @@
 pub(super) mod asking;
 mod background;
 pub(super) mod base;
+pub(super) mod gateway;
 mod handles;
 mod meaning;
 mod memories;
 mod tools;
+mod turns;
 mod upkeep;
 
 use std::sync::{Arc, Mutex};
 
-use self::background::{namer, summariser};
 use self::base::{Base, Bot, Ground, Outside, Read};
+use self::gateway::{ByPlace, Served};
 use self::handles::{Tools, handles, late, task_cards};
-use self::memories::extractor;
-use self::tools::{of_servers, record_tools, registry, telegram};
+use self::tools::{of_servers, registry, telegram};
+use self::turns::{Background, TurnParts, rights, turns};
 use self::upkeep::{
     agent_watch, pack_watch, policy_watch, retention, rewriter, scheduler, servers_watch, spawn_keepers,
 };
@@ -39,7 +41,7 @@ use crate::ledger::{Ledger, LedgerParts};
 use crate::mcp::servers::Servers;
 use crate::outbound::RateLimiter;
 use crate::policy::access::Admins;
-use crate::policy::budget::{Caps, TREE_TOKENS};
+use crate::policy::budget::Caps;
 use crate::provider::Providers;
 use crate::provider::models::Models;
 use crate::provider::price::Prices;
@@ -54,6 +56,7 @@ use crate::telegram::commands::{
 use crate::telegram::consents::TelegramConsents;
 use crate::telegram::delivery::TelegramDelivery;
 use crate::telegram::files::TelegramFiles;
+use crate::telegram::intake::Intake;
 use crate::telegram::live::Live;
 use crate::telegram::newest::Newest;
 use crate::telegram::owners::TelegramOwners;
@@ -61,20 +64,10 @@ use crate::telegram::poller::Poller;
 use crate::telegram::router::Router;
 use crate::telegram::send::Sender;
 use crate::telegram::titles::TelegramTitles;
-use crate::tools::Registry;
-use crate::tools::servers::ServerTools;
+use crate::telegram::webhook::Webhook;
 use crate::tools::telegram::{Approvers, Grants};
-use crate::turn::children::Children;
-use crate::turn::end::Ender;
-use crate::turn::execute::Executor;
-use crate::turn::execute::calls::Caller;
 use crate::turn::parked::Parked;
-use crate::turn::pipeline::Turns;
-use crate::turn::prepare::{Agents, Choices, Contexts, Loader, PersonaLoader, Preparer};
 use crate::turn::queue::Mailboxes;
-use crate::turn::report::Reporter;
-use crate::turn::rights::Rights;
-use crate::turn::trace::Tracer;
 use crate::turn::window::BotName;
 
 /// What the app runs and asks.
@@ -100,7 +93,16 @@ pub(super) struct Runners {
     pub(super) servers: ServersWatch,
     pub(super) agents: AgentWatch,
     pub(super) packs: PackWatch,
-    pub(super) poller: Poller,
+    pub(super) updates: Updates,
+    pub(super) gateway: Option<Served>,
+}
+
+/// How updates come.
+pub(super) enum Updates {
+    /// They are fetched.
+    Fetched(Poller),
+    /// Telegram sends them.
+    Sent(Webhook),
 }
 
 /// All parts, and what runs with them.
@@ -111,6 +113,7 @@ pub(super) async fn build(
     additions: &Additions,
 ) -> Result<(Parts, Runners), Refusal> {
     let providers = providers::table(additions)?;
+    let door = gateway::door(&settings.http).await?;
     let mut bot = bot(settings, &providers, groups, clock).await?;
     let ledger = ledger(&bot.base, &providers).await?;
     bot.base.chats = meaning::chats(&bot.base, &ledger);
@@ -120,16 +123,22 @@ pub(super) async fn build(
     let bus = Bus::new(vec![bot.live.clone()]);
     let telegram = telegram(&bot);
     let tools = Arc::new(registry(&bot.base, &ledger, telegram.clone()));
+    let background = Background::of(&bot.base, &ledger, &bus);
     let servers = of_servers(&bot.base, bot.servers.clone(), bot.approvers.clone());
-    let parts = TurnParts { bus, delivery: delivery.clone(), owners: owners.clone(), tools, servers };
+    let (delivered, told) = (delivery.clone(), owners.clone());
+    let parts =
+        TurnParts { bus, delivery: delivered, owners: told, tools, servers: servers.clone(), background };
     let turns = turns(&bot.base, ledger.clone(), parts);
     let extractor = turns.extractor.clone();
     let tools = Tools { all: turns.ender.tools.clone(), telegram };
-    let mailboxes = Mailboxes::new(Arc::new(turns), groups.front.clone());
+    let gateway = gateway::turns_of(&bot.base, &turns, &ledger, owners.clone(), &servers).await?;
+    let runner = ByPlace { telegram: turns, gateway: gateway.as_ref().map(|gateway| gateway.runner.clone()) };
+    let mailboxes = Mailboxes::new(Arc::new(runner), groups.front.clone());
     let handles = handles(&bot, ledger.clone(), &mailboxes, extractor.clone(), tools);
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);
     spawn_keepers(&bot, extractor);
     let base = &bot.base;
+    let mailboxes_of_gateway = mailboxes.clone();
     let scheduler = scheduler(base, &mailboxes, owners.clone());
     let router = Arc::new(Router {
         me: bot.me.clone(),
@@ -161,16 +170,18 @@ pub(super) async fn build(
         // What a command shows may still go out while turns are being stopped.
         background: groups.back.clone(),
     });
-    let poller = poller(&bot, router.clone());
+    let updates = updates(&bot, router.clone());
     let (retention, rewriter) = (retention(base), rewriter(base));
     let policy = policy_watch(base, owners.clone());
     let servers = servers_watch(&bot, owners.clone());
     let agents = agent_watch(&bot, agents::names(&providers, Vec::new()), owners.clone());
     let packs = pack_watch(base, owners.clone());
+    let gateway =
+        gateway.map(|gateway| gateway.with(base, &ledger, &mailboxes_of_gateway, door)).transpose()?;
     let (store, languages, parked) = (base.store.clone(), base.languages.clone(), base.parked.clone());
     let model = ledger.models.default_model().to_string();
     let parts = Parts { store, router, commands, delivery, owners, languages, parked, model };
-    Ok((parts, Runners { scheduler, retention, rewriter, policy, servers, agents, packs, poller }))
+    Ok((parts, Runners { scheduler, retention, rewriter, policy, servers, agents, packs, updates, gateway }))
 }
 
 fn owners(bot: &Bot<'_>) -> TelegramOwners {
@@ -183,14 +194,13 @@ fn owners(bot: &Bot<'_>) -> TelegramOwners {
     }
 }
 
-fn poller(bot: &Bot<'_>, router: Arc<Router>) -> Poller {
+fn updates(bot: &Bot<'_>, router: Arc<Router>) -> Updates {
     let base = &bot.base;
-    Poller {
-        api: bot.sender.api.clone(),
-        inbox: base.store.clone(),
-        router,
-        clock: base.clock.clone(),
-        background: base.groups.front.clone(),
+    let (api, background) = (bot.sender.api.clone(), base.groups.front.clone());
+    let intake = Intake { inbox: base.store.clone(), router, clock: base.clock.clone() };
+    match base.settings.http.webhook.clone() {
+        Some(settings) => Updates::Sent(Webhook { api, intake, settings, background }),
+        None => Updates::Fetched(Poller { api, intake, background }),
     }
 }
 
@@ -265,133 +275,4 @@ async fn ledger(base: &Base<'_>, providers: &Providers) -> Result<Arc<Ledger>, R
         background: base.groups.back.clone(),
     };
     Ledger::open(parts).await.map_err(|error| Refusal(error.to_string()))
-}
-
-fn turns(base: &Base<'_>, ledger: Arc<Ledger>, parts: TurnParts) -> Turns {
-    let TurnParts { bus, delivery, owners, tools, servers } = parts;
-    let extractor = extractor(base, &ledger, &bus);
-    let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
-    let (conversations, settings) = (base.store.clone(), base.store.clone());
-    let caller = Caller { bus: bus.clone(), clock: base.clock.clone(), audit: base.store.clone() };
-    let ender = Ender {
-        conversations: conversations.clone(),
-        tasks: base.store.clone(),
-        settings: settings.clone(),
-        undos: base.store.clone(),
-        children: base.store.clone(),
-        tools: tools.clone(),
-        ledger: ledger.clone(),
-        locales: base.languages.locales.clone(),
-        notices: Arc::default(),
-        parked: base.parked.clone(),
-        delivery,
-        owners,
-        tracer: Tracer { receptions: base.store.clone(), reporter: reporter.clone() },
-        reporter: reporter.clone(),
-    };
-    let (namer, summariser) = (namer(base, &ledger), summariser(base, &ledger));
-    let agents = Agents::new(base.prompts.clone(), tools, servers);
-    let preparer = preparer(base, &ledger, agents, Telling { reporter: reporter.clone(), bus: bus.clone() });
-    let executor = Executor {
-        ledger,
-        caller,
-        parked: base.parked.clone(),
-        admins: base.outside.admins.clone(),
-        reporter: reporter.clone(),
-    };
-    let children = Children {
-        agents: preparer.agents.clone(),
-        executor: executor.clone(),
-        prompts: base.prompts.clone(),
-        store: base.store.clone(),
-        conversations: conversations.clone(),
-        max_passes: base.settings.limits.max_passes,
-        tokens: TREE_TOKENS,
-        reporter: reporter.clone(),
-    };
-    Turns {
-        rights: rights(base),
-        parked: base.parked.clone(),
-        preparer,
-        executor,
-        children,
-        ender,
-        namer,
-        summariser,
-        extractor,
-        vectors: meaning::vectors(base),
-        conversations,
-        tasks: base.store.clone(),
-        languages: base.languages.clone(),
-        bus,
-        reporter,
-    }
-}
-
-/// What turns are told and answered by, the tools of all agents together, and those of other servers.
-struct TurnParts {
-    bus: Bus,
-    delivery: Arc<dyn Delivery>,
-    owners: Arc<dyn Owners>,
-    tools: Arc<Registry>,
-    servers: ServerTools,
-}
-
-/// Where turns tell of what happens in them.
-struct Telling {
-    reporter: Reporter,
-    bus: Bus,
-}
-
-fn rights(base: &Base<'_>) -> Rights {
-    Rights {
-        access: base.settings.access.clone(),
-        settings: base.store.clone(),
-        inbox: base.store.clone(),
-        conversations: base.store.clone(),
-        tasks: base.store.clone(),
-        clock: base.clock.clone(),
-    }
-}
-
-fn preparer(base: &Base<'_>, ledger: &Ledger, agents: Agents, telling: Telling) -> Preparer {
-    let Telling { reporter, bus } = telling;
-    let limits = &base.settings.limits;
-    let contexts = Contexts {
-        chats: base.chats.clone(),
-        prompts: base.prompts.clone(),
-        choices: Choices::default(),
-        reporter: reporter.clone(),
-    };
-    let loader = Loader {
-        contexts,
-        conversations: base.store.clone(),
-        notes: base.store.clone(),
-        pins: base.store.clone(),
-        summaries: base.store.clone(),
-        facts: base.store.clone(),
-        files: base.outside.files.clone(),
-        prompts: base.prompts.clone(),
-        models: ledger.models.clone(),
-        bot: base.outside.bot.clone(),
-        default_zone: base.settings.timezone,
-        history_tokens: limits.history_tokens,
-        reporter: reporter.clone(),
-    };
-    Preparer {
-        loader,
-        children: base.store.clone(),
-        conversations: base.store.clone(),
-        settings: base.store.clone(),
-        sessions: base.store.clone(),
-        profiles: base.store.clone(),
-        agents,
-        records: record_tools(base),
-        personas: PersonaLoader { prompts: base.prompts.clone(), store: base.store.clone() },
-        models: ledger.models.clone(),
-        bus,
-        locales: base.languages.locales.clone(),
-        max_passes: limits.max_passes,
-        reporter,
-    }
 }

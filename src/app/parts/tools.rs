@@ -34,6 +34,10 @@ const OF_CHATS: [&str; 8] = [
     "update_task",
 ];
 
+/// The tools that keep something, or look it up.
+const OF_MEMORY: [&str; 8] =
+    ["add_note", "clear_notes", "list_notes", "lookup", "pin", "recall", "remove_note", "unpin"];
+
 /// The calls of the Bot API.
 pub(super) fn telegram(bot: &Bot<'_>) -> TelegramTools {
     let base = &bot.base;
@@ -67,6 +71,11 @@ pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>, telegram: Telegram
 /// The tools that are of use where there is no chat: none of Telegram, none that schedules or that changes how a chat is set up.
 pub(super) fn without_chat(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
     built_in(base, ledger).without(&OF_CHATS).registry()
+}
+
+/// The tools that are of use where nothing is kept, either.
+pub(super) fn alone(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
+    built_in(base, ledger).without(&OF_CHATS).without(&OF_MEMORY).registry()
 }
 
 fn built_in(base: &Base<'_>, ledger: &Arc<Ledger>) -> ToolTable {

@@ -11,7 +11,7 @@ use super::super::question::Question;
 use super::super::report::Reporter;
 use super::super::run::{CallResult, InHand};
 use super::super::taken_up::TakenUp;
-use super::super::window::{BotName, Kept, Material, Pictures, Room, Window, build};
+use super::super::window::{BotName, Context, History, Kept, Material, Pictures, Room, Window, build};
 use super::context::{Asking, Contexts};
 use super::persona::Spoken;
 use super::pictures;
@@ -149,7 +149,11 @@ impl Loader {
             asked_at: now,
             room: Room::of(self.history_tokens).without(of_records),
         };
-        let context = self.contexts.of(&asking).await.map_err(not_rendered)?;
+        let given = question.requested.as_deref().and_then(|requested| requested.history.as_ref());
+        let context = match given {
+            Some(items) => Context { recent: History::given(items), ..Context::default() },
+            None => self.contexts.of(&asking).await.map_err(not_rendered)?,
+        };
         let material = Material {
             bot: &self.bot,
             // One that goes by Figaro's own rules alone leaves its place to the persona.
@@ -168,7 +172,8 @@ impl Loader {
             done: &done,
             now,
         };
-        let window = build(&self.prompts, &material, context).map_err(not_rendered)?;
+        let mut window = build(&self.prompts, &material, context).map_err(not_rendered)?;
+        window.done.splice(0..0, question.requested.iter().flat_map(|requested| requested.done.clone()));
         // The side effects of the calls in hand come with their results.
         let words = in_hand.iter().filter(|message| message.tool.is_none());
         let done = done.iter().chain(words).map(|message| message.side_effects());

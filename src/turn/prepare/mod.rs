@@ -25,6 +25,7 @@ use super::outcome::Outcome;
 use super::question::Question;
 use super::reply::Reply;
 use super::report::Reporter;
+use super::requested::Requested;
 use super::run::{Answer, Run, Shown};
 use super::setup::Setup;
 use super::taken_up::TakenUp;
@@ -142,6 +143,22 @@ pub(in crate::turn) fn form(agent: &Agent) -> Result<Option<Form>, TurnError> {
     })
 }
 
+/// The form of a turn's answers: that of its request, else that of its agent.
+fn form_of(requested: Option<&Requested>, agent: Option<&Agent>) -> Result<Option<Form>, TurnError> {
+    match requested.and_then(|requested| requested.form.clone()) {
+        Some(form) => Ok(Some(form)),
+        None => Ok(agent.map(form).transpose()?.flatten()),
+    }
+}
+
+/// The tools of a turn, with those that its request brings.
+fn with_requested(tools: Arc<Registry>, requested: Option<&Requested>) -> Arc<Registry> {
+    match requested.filter(|requested| !requested.tools.is_empty()) {
+        Some(requested) => Arc::new(tools.bringing(&requested.tools)),
+        None => tools,
+    }
+}
+
 /// The tools of a turn in whose prompt keys or memories stand.
 fn offered(tools: Arc<Registry>, has_keys: bool, remembers: bool) -> Arc<Registry> {
     let tools = if has_keys { Arc::new(tools.looking_up()) } else { tools };
@@ -160,15 +177,18 @@ fn agent_context(
     agent: Option<&Agent>,
     model: &ModelName,
 ) -> AgentContext {
-    let asker = question.asker().filter(|asker| asker.is_person());
+    let requested = question.requested.as_deref();
+    let is_unknown = requested.is_some_and(|requested| requested.is_anonymous);
+    let asker = question.asker().filter(|asker| asker.is_person() && !is_unknown);
+    let client = requested.and_then(|requested| requested.client.clone());
     AgentContext {
         user_id: asker.map(|asker| asker.user.clone()),
-        tenant_id: DEFAULT_TENANT.to_owned(),
-        session_id: Some(turn.session),
+        tenant_id: requested.map_or_else(|| DEFAULT_TENANT.to_owned(), |requested| requested.tenant.clone()),
+        session_id: Some(turn.session).filter(|_| !requested.is_some_and(|requested| requested.is_stateless)),
         default_model: model.clone(),
         agent_schema_uri: agent.map(|agent| agent.name.clone()),
         is_eval: question.client.is_eval,
-        client_id: Some(question.client.id.to_owned()),
+        client_id: client.or_else(|| Some(question.client.id.to_owned())),
     }
 }
 
@@ -184,6 +204,11 @@ impl Preparer {
         let failed = |error| Box::new(Outcome::Failed(error, Answer::default()));
         let first = question.parts.first().ok_or_else(|| failed(TurnError::Internal))?;
         let (config, is_known) = self.config(turn, first.place.chat).await.map_err(failed)?;
+        let requested = question.requested.as_deref();
+        let config = match requested {
+            Some(requested) => requested.over(config),
+            None => config,
+        };
         let staff = self.agents.now();
         let part = staff.part(question, is_known.then_some(&config)).map_err(failed)?;
         let agent = part.agent.as_deref();
@@ -213,12 +238,12 @@ impl Preparer {
         let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
         let (instructions, has_keys) = (loaded.window.instructions.clone(), loaded.window.has_keys);
         let pins = loaded.window.pins.clone();
-        let tools = offered(part.tools, has_keys, !loaded.window.labels.is_empty());
         let records = self.records.offered(&book);
-        let tools = keeping(tools, &records);
+        let tools = with_requested(part.tools, requested);
+        let tools = keeping(offered(tools, has_keys, !loaded.window.labels.is_empty()), &records);
         let of_chat = [config.settings, persona.settings];
         let ground = Some(Ground { records, ..ground(&loaded, agent, Generation::nearest(of_chat)) });
-        let form = agent.map(form).transpose().map_err(failed)?.flatten();
+        let form = form_of(requested, agent).map_err(failed)?;
         let run = self.run(loaded, question, &taken_up, &tools).shaped(form);
         let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.untold());
         let setup = Setup {

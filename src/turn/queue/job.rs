@@ -2,6 +2,7 @@
 
 use super::super::question::{Again, Question};
 use super::admission::Slot;
+use crate::domain::chat::Place;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::task::Task;
 use crate::domain::turn::ActiveTurn;
@@ -57,6 +58,18 @@ impl Job {
         match self {
             Self::Ask(question) | Self::Resume(_, question) => Some(question),
             Self::GoOn(_) | Self::Again(_) | Self::Task(_) | Self::Deliver(_) => None,
+        }
+    }
+
+    /// Where it is answered; `None` where that is known once it is taken up.
+    #[must_use]
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Ask(question) | Self::Resume(_, question) => Some(&question.parts.first()?.place),
+            Self::Again(again) => Some(&again.asked.parts.first()?.place),
+            Self::Task(task) => Some(&task.place),
+            Self::Deliver(delivery) => Some(&delivery.place),
+            Self::GoOn(_) => None,
         }
     }
 

@@ -5,12 +5,14 @@
 mod anew;
 mod begin;
 mod children;
+mod handed;
 mod repeats;
 mod same;
 mod shown;
 mod state;
 
 use self::anew::{hand_back, taken_back};
+pub use self::handed::Handed;
 pub(in crate::turn) use self::repeats::Unrepeated;
 pub use self::shown::Shown;
 pub use self::state::{Answer, CallResult, InHand, Planned, State};
@@ -157,6 +159,7 @@ impl Run {
             Phase::Asking if self.side_effects.taken_over.is_some() => {
                 Step::Done(Box::new(self.taken_over()))
             }
+            Phase::Asking if !self.side_effects.handed.is_empty() => Step::Done(Box::new(self.handed())),
             Phase::Asking => Step::CallModel { with_tools: self.may_call() },
             Phase::Calling { planned, results } => {
                 let has_result = |planned: &&Planned| results.iter().any(|r| r.call.id == planned.call.id);
@@ -234,6 +237,7 @@ impl Run {
             structured,
             is_misfit,
             unkept,
+            handed: None,
             usage,
             nano_usd,
         }

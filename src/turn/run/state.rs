@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::handed::Handed;
 use super::repeats::without;
 use crate::domain::conversation::PrivatePart;
 use crate::domain::observation::Observation;
@@ -165,6 +166,8 @@ pub struct Answer {
     pub is_misfit: bool,
     /// The words promise something for later, and nothing was stored for it.
     pub unkept: bool,
+    /// What it leaves to whoever asks, in place of an answer.
+    pub handed: Option<Box<Handed>>,
     /// The tokens of all passes.
     pub usage: Usage,
     /// What they cost in nano-dollars, where the price is known.

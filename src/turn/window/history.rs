@@ -36,6 +36,15 @@ pub struct History {
     pub tokens: usize,
 }
 
+impl History {
+    /// What whoever asks says was said before: nothing of it can be looked up.
+    #[must_use]
+    pub fn given(items: &[Item]) -> Self {
+        let tokens = items.iter().map(Item::estimate_tokens).sum();
+        Self { items: items.to_vec(), keys: vec![None; items.len()], has_keys: false, from: None, tokens }
+    }
+}
+
 /// An exchange as a model sees it: what a person said for one turn, and all that followed.
 #[derive(Debug)]
 struct Exchange {

@@ -52,6 +52,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         model: Some("ollama:qwen3:8b".parse().unwrap()),
         settings: Generation { temperature: Some(0.5), ..Generation::default() },
         zone_asked: Some(at(7)),
+        claimed_by: Some("ann".into()),
     };
     let change = ConfigPatch {
         custom_prompt: Some(config.custom_prompt.clone()),
@@ -65,6 +66,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         settings: Some(Generation::default()),
         setting: Some(("temperature".into(), Some("0.5".into()))),
         zone_asked: config.zone_asked,
+        claim: config.claimed_by.clone(),
     };
     assert_eq!(store.change_chat_config(CHAT, change).await.unwrap(), config);
     let store = backend.reopen(store).await;
@@ -75,8 +77,12 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
     let without = ChatConfig { custom_prompt: None, ..config };
     assert_eq!(store.change_chat_config(CHAT, clear).await.unwrap(), without);
     // Nobody is asked twice where they are, and no model gets rid of the agent that holds it.
-    let cleared =
-        ChatConfig { zone_asked: Some(at(7)), agent: Some("tutor".into()), ..ChatConfig::default() };
+    let cleared = ChatConfig {
+        zone_asked: Some(at(7)),
+        agent: Some("tutor".into()),
+        claimed_by: Some("ann".into()),
+        ..ChatConfig::default()
+    };
     assert_eq!(store.change_chat_config(CHAT, ConfigPatch::reset()).await.unwrap(), cleared);
     assert_eq!(store.chat_config(CHAT).await.unwrap(), cleared);
 }

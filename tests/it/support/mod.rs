@@ -7,6 +7,7 @@ pub mod canned;
 pub mod demo;
 pub mod dialogue;
 pub mod embedded;
+pub mod http;
 pub mod proc;
 pub mod proxy;
 pub mod records;

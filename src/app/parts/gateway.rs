@@ -1,0 +1,204 @@
+//! The HTTP gateway: its turns beside those of Telegram, and what it serves.
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tempfile::TempDir;
+
+use super::background::namer;
+use super::base::Base;
+use super::tools::{alone, without_chat};
+use super::turns::{Background, TurnParts, turns};
+use crate::app::failure::Refusal;
+use crate::app::no_chat::no_chat;
+use crate::config::{
+    AccessMode, AccessSettings, EngineKind, HttpSettings, LimitSettings, Settings, StoreUrl,
+};
+use crate::delivery::{Bus, Delivery, Owners};
+use crate::http::caller::Known;
+use crate::http::gateway::Gateway;
+use crate::http::hub::{GatewayDelivery, GatewayRunner, Hub, Stateless};
+use crate::http::listen::Door;
+use crate::http::metrics::Meters;
+use crate::http::{Handovers, Lanes, router};
+use crate::ledger::Ledger;
+use crate::shutdown::TaskTracker;
+use crate::store::kv::KvStore;
+use crate::telegram::webhook::Webhook;
+use crate::tools::Registry;
+use crate::tools::servers::ServerTools;
+use crate::turn::control::Control;
+use crate::turn::extraction::Extractor;
+use crate::turn::pipeline::Turns;
+use crate::turn::queue::{Job, Mailboxes, Runner};
+
+/// Runs jobs by where they are answered: in Telegram, or by the gateway.
+#[derive(Debug)]
+pub(super) struct ByPlace {
+    pub(super) telegram: Turns,
+    pub(super) gateway: Option<Arc<dyn Runner>>,
+}
+
+#[async_trait]
+impl Runner for ByPlace {
+    async fn run(&self, job: Job, control: Control) -> Option<Job> {
+        match job.place().filter(|place| place.chat.is_outside()) {
+            None => self.telegram.run(job, control).await,
+            Some(_) => self.gateway.as_ref()?.run(job, control).await,
+        }
+    }
+}
+
+/// The turns of the gateway.
+pub(super) struct GatewayTurns {
+    pub(super) runner: Arc<dyn Runner>,
+    hub: Hub,
+    meters: Arc<Meters>,
+    scratch: TempDir,
+}
+
+/// The gateway, ready to be served.
+pub(in crate::app) struct Served {
+    gateway: Gateway,
+    door: Door,
+    /// Where what is not kept is until it goes: the folder goes with this.
+    scratch: TempDir,
+}
+
+/// The socket that the settings ask for.
+///
+/// # Errors
+/// When it cannot be had, with what to do.
+pub(in crate::app) async fn door(settings: &HttpSettings) -> Result<Option<Door>, Refusal> {
+    let Some(address) = settings.address else { return Ok(None) };
+    let opened = Door::open(address).await;
+    opened.map(Some).map_err(|error| {
+        let why = match error.kind() {
+            ErrorKind::AddrInUse => "another program has it: end that, or choose another port".to_owned(),
+            ErrorKind::AddrNotAvailable => "this machine has no such address".to_owned(),
+            ErrorKind::PermissionDenied => "this account may not use it: choose a port above 1023".to_owned(),
+            _ => error.to_string(),
+        };
+        Refusal(format!("the HTTP gateway cannot listen at HTTP_ADDR={address}: {why}"))
+    })
+}
+
+/// The turns of the gateway; `None` where there is none.
+///
+/// # Errors
+/// When no folder can be made for what is not kept.
+pub(super) async fn turns_of(
+    base: &Base<'_>,
+    telegram: &Turns,
+    ledger: &Arc<Ledger>,
+    owners: Arc<dyn Owners>,
+    servers: &ServerTools,
+) -> Result<Option<GatewayTurns>, Refusal> {
+    if base.settings.http.address.is_none() {
+        return Ok(None);
+    }
+    let (hub, meters) = (Hub::default(), Arc::new(Meters::default()));
+    let bus = Bus::new(vec![Arc::new(hub.clone())]);
+    let delivery = |store: &Arc<KvStore>| -> Arc<dyn Delivery> {
+        Arc::new(GatewayDelivery { hub: hub.clone(), outbox: store.clone(), clock: base.clock.clone() })
+    };
+    let outside = || no_chat(base.outside.bot.clone());
+    let parts = |delivery, tools: Registry, background| TurnParts {
+        bus: bus.clone(),
+        delivery,
+        owners: owners.clone(),
+        tools: Arc::new(tools),
+        servers: servers.clone(),
+        background,
+    };
+    let settings = of_callers(base.settings);
+    let own = base.elsewhere(&settings, outside(), base.store.clone());
+    // What summarises and reads for facts works for all conversations of the store.
+    let background = Background {
+        extractor: Extractor {
+            consents: own.outside.consents.clone(),
+            bus: bus.clone(),
+            ..telegram.extractor.clone()
+        },
+        namer: namer(&own, ledger),
+        summariser: telegram.summariser.clone(),
+    };
+    let kept =
+        turns(&own, ledger.clone(), parts(delivery(&own.store), without_chat(&own, ledger), background));
+    let scratch = tempfile::Builder::new().prefix("figaro-stateless-").tempdir();
+    let scratch = scratch.map_err(|error| Refusal(format!("no temporary folder can be made: {error}")))?;
+    let url = StoreUrl::new(EngineKind::ALL[0], scratch.path());
+    let store = KvStore::open(&url, base.settings.telegram.bot).await;
+    let store = Arc::new(store.map_err(|error| Refusal(error.to_string()))?);
+    let quiet = of_nobody(&settings);
+    let passing = base.elsewhere(&quiet, outside(), store.clone());
+    let background = Background::of(&passing, ledger, &bus);
+    let stateless =
+        turns(&passing, ledger.clone(), parts(delivery(&store), alone(&passing, ledger), background));
+    let stateless = Stateless { turns: stateless, store, clock: base.clock.clone() };
+    let runner = Arc::new(GatewayRunner { hub: hub.clone(), kept, stateless, meters: meters.clone() });
+    Ok(Some(GatewayTurns { runner, hub, meters, scratch }))
+}
+
+/// The settings of turns whose questions come over HTTP: who may ask is known by then.
+fn of_callers(settings: &Settings) -> Settings {
+    let access = AccessSettings { owners: Vec::new(), mode: AccessMode::Open };
+    Settings { access, ..settings.clone() }
+}
+
+/// The settings of turns of which nothing is kept.
+fn of_nobody(settings: &Settings) -> Settings {
+    let limits =
+        LimitSettings { names_sessions: false, summary_every: 0, memory_limit: 0, ..settings.limits.clone() };
+    Settings { limits, ..settings.clone() }
+}
+
+impl GatewayTurns {
+    /// The gateway at this door.
+    pub(super) fn with(
+        self,
+        base: &Base<'_>,
+        ledger: &Arc<Ledger>,
+        mailboxes: &Mailboxes,
+        door: Option<Door>,
+    ) -> Result<Served, Refusal> {
+        let door = door.ok_or_else(|| Refusal("the HTTP gateway has no address".to_owned()))?;
+        let gateway = Gateway {
+            known: Arc::new(Known::new(&base.settings.http)),
+            hub: self.hub,
+            lanes: Lanes::default(),
+            handovers: Handovers::default(),
+            mailboxes: mailboxes.clone(),
+            prompts: base.prompts.clone(),
+            ledger: ledger.clone(),
+            store: base.store.clone(),
+            meters: self.meters,
+            vitals: base.vitals.clone(),
+            clock: base.clock.clone(),
+            background: base.groups.front.clone(),
+        };
+        Ok(Served { gateway, door, scratch: self.scratch })
+    }
+}
+
+impl Served {
+    /// Serves callers from now on, until a stop is requested.
+    pub(in crate::app) fn serve(self, webhook: Option<Webhook>, background: &TaskTracker) {
+        let Self { gateway, door, scratch } = self;
+        match door.address() {
+            Ok(address) => tracing::info!("the HTTP gateway listens at http://{address}"),
+            Err(error) => tracing::warn!(%error, "the HTTP gateway does not know its address"),
+        }
+        let router = match webhook {
+            Some(webhook) => router(gateway).merge(webhook.routes()),
+            None => router(gateway),
+        };
+        let stopping = background.clone();
+        background.spawn("gateway", async move {
+            door.serve(router, stopping).await;
+            // Turns that still run have it open; its name goes.
+            drop(scratch);
+        });
+    }
+}

@@ -1,0 +1,175 @@
+//! The stages of turns, wherever their questions come from.
+
+use std::sync::Arc;
+
+use super::background::{namer, summariser};
+use super::base::Base;
+use super::meaning;
+use super::memories::extractor;
+use super::tools::record_tools;
+use crate::delivery::{Bus, Delivery, Owners};
+use crate::ledger::Ledger;
+use crate::policy::budget::TREE_TOKENS;
+use crate::tools::Registry;
+use crate::tools::servers::ServerTools;
+use crate::turn::children::Children;
+use crate::turn::end::Ender;
+use crate::turn::execute::Executor;
+use crate::turn::execute::calls::Caller;
+use crate::turn::extraction::Extractor;
+use crate::turn::naming::Namer;
+use crate::turn::pipeline::Turns;
+use crate::turn::prepare::{Agents, Choices, Contexts, Loader, PersonaLoader, Preparer};
+use crate::turn::report::Reporter;
+use crate::turn::rights::Rights;
+use crate::turn::summaries::Summariser;
+use crate::turn::trace::Tracer;
+
+/// The stages of turns of this base.
+pub(super) fn turns(base: &Base<'_>, ledger: Arc<Ledger>, parts: TurnParts) -> Turns {
+    let TurnParts { bus, delivery, owners, tools, servers, background } = parts;
+    let Background { extractor, namer, summariser } = background;
+    let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
+    let (conversations, settings) = (base.store.clone(), base.store.clone());
+    let caller = Caller { bus: bus.clone(), clock: base.clock.clone(), audit: base.store.clone() };
+    let ender = Ender {
+        conversations: conversations.clone(),
+        tasks: base.store.clone(),
+        settings: settings.clone(),
+        undos: base.store.clone(),
+        children: base.store.clone(),
+        tools: tools.clone(),
+        ledger: ledger.clone(),
+        locales: base.languages.locales.clone(),
+        notices: Arc::default(),
+        parked: base.parked.clone(),
+        delivery,
+        owners,
+        tracer: Tracer { receptions: base.store.clone(), reporter: reporter.clone() },
+        reporter: reporter.clone(),
+    };
+    let agents = Agents::new(base.prompts.clone(), tools, servers);
+    let preparer = preparer(base, &ledger, agents, Telling { reporter: reporter.clone(), bus: bus.clone() });
+    let executor = Executor {
+        ledger,
+        caller,
+        parked: base.parked.clone(),
+        admins: base.outside.admins.clone(),
+        reporter: reporter.clone(),
+    };
+    let children = Children {
+        agents: preparer.agents.clone(),
+        executor: executor.clone(),
+        prompts: base.prompts.clone(),
+        store: base.store.clone(),
+        conversations: conversations.clone(),
+        max_passes: base.settings.limits.max_passes,
+        tokens: TREE_TOKENS,
+        reporter: reporter.clone(),
+    };
+    Turns {
+        rights: rights(base),
+        parked: base.parked.clone(),
+        preparer,
+        executor,
+        children,
+        ender,
+        namer,
+        summariser,
+        extractor,
+        vectors: meaning::vectors(base),
+        conversations,
+        tasks: base.store.clone(),
+        languages: base.languages.clone(),
+        bus,
+        reporter,
+    }
+}
+
+/// What turns are told and answered by, the tools of all agents together, and those of other servers.
+pub(super) struct TurnParts {
+    pub(super) bus: Bus,
+    pub(super) delivery: Arc<dyn Delivery>,
+    pub(super) owners: Arc<dyn Owners>,
+    pub(super) tools: Arc<Registry>,
+    pub(super) servers: ServerTools,
+    pub(super) background: Background,
+}
+
+/// What works beside turns.
+pub(super) struct Background {
+    pub(super) extractor: Extractor,
+    pub(super) namer: Namer,
+    pub(super) summariser: Summariser,
+}
+
+impl Background {
+    /// What works beside the turns of this base; it runs from now on.
+    pub(super) fn of(base: &Base<'_>, ledger: &Arc<Ledger>, bus: &Bus) -> Self {
+        Self {
+            extractor: extractor(base, ledger, bus),
+            namer: namer(base, ledger),
+            summariser: summariser(base, ledger),
+        }
+    }
+}
+
+/// Where turns tell of what happens in them.
+struct Telling {
+    reporter: Reporter,
+    bus: Bus,
+}
+
+/// Who may do what when a turn begins.
+pub(super) fn rights(base: &Base<'_>) -> Rights {
+    Rights {
+        access: base.settings.access.clone(),
+        settings: base.store.clone(),
+        inbox: base.store.clone(),
+        conversations: base.store.clone(),
+        tasks: base.store.clone(),
+        clock: base.clock.clone(),
+    }
+}
+
+fn preparer(base: &Base<'_>, ledger: &Ledger, agents: Agents, telling: Telling) -> Preparer {
+    let Telling { reporter, bus } = telling;
+    let limits = &base.settings.limits;
+    let contexts = Contexts {
+        chats: base.chats.clone(),
+        prompts: base.prompts.clone(),
+        choices: Choices::default(),
+        reporter: reporter.clone(),
+    };
+    let loader = Loader {
+        contexts,
+        conversations: base.store.clone(),
+        notes: base.store.clone(),
+        pins: base.store.clone(),
+        summaries: base.store.clone(),
+        facts: base.store.clone(),
+        files: base.outside.files.clone(),
+        prompts: base.prompts.clone(),
+        models: ledger.models.clone(),
+        bot: base.outside.bot.clone(),
+        default_zone: base.settings.timezone,
+        history_tokens: limits.history_tokens,
+        reporter: reporter.clone(),
+    };
+    Preparer {
+        loader,
+        children: base.store.clone(),
+        conversations: base.store.clone(),
+        settings: base.store.clone(),
+        sessions: base.store.clone(),
+        profiles: base.store.clone(),
+        agents,
+        records: record_tools(base),
+        personas: PersonaLoader { prompts: base.prompts.clone(), store: base.store.clone() },
+        models: ledger.models.clone(),
+        bus,
+        locales: base.languages.locales.clone(),
+        max_passes: limits.max_passes,
+        reporter,
+    }
+}

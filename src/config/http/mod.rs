@@ -1,0 +1,177 @@
+//! The HTTP gateway: where it listens and who may use it. `HTTP_ADDR`, `API_KEYS`, `JWT_SECRET`, `JWT_PUBLIC_KEY`.
+
+mod keys;
+mod webhook;
+
+use std::net::{SocketAddr, ToSocketAddrs};
+
+pub use self::keys::{ApiKey, KeyHash, Rights, is_tenant};
+pub use self::webhook::WebhookSettings;
+use super::reader::Reader;
+use crate::secret::SecretString;
+
+/// A secret of fewer bytes can be guessed: HS256 asks for as many as its hash has.
+const MIN_SECRET: usize = 32;
+
+/// What the gateway is told from outside.
+#[derive(Debug, Clone, Default)]
+pub struct HttpSettings {
+    /// Where it listens; `None` for no gateway.
+    pub address: Option<SocketAddr>,
+    /// The keys that callers may show.
+    pub keys: Vec<ApiKey>,
+    /// What the tokens of callers are signed with; `None` where none are taken.
+    pub token_key: Option<TokenKey>,
+    /// Where Telegram sends updates; `None` where they are fetched.
+    pub webhook: Option<WebhookSettings>,
+}
+
+/// What proves that a token is genuine. It fixes the algorithm: a token that names another is refused.
+#[derive(Debug, Clone)]
+pub enum TokenKey {
+    /// HS256, by this secret.
+    Secret(SecretString),
+    /// RS256, by this public key in PEM.
+    Public(String),
+}
+
+impl HttpSettings {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        let address = read_address(reader);
+        let (keys, token_key) = (keys::read(reader), read_token_key(reader));
+        let webhook = WebhookSettings::read(reader, address.is_some());
+        let settings = Self { address, keys, token_key, webhook };
+        let is_open = settings.keys.is_empty() && settings.token_key.is_none();
+        if is_open && address.is_some_and(|address| !address.ip().is_loopback()) {
+            reader.fault(
+                "HTTP_ADDR",
+                "can be reached from other machines, so callers need a key: set API_KEYS, JWT_SECRET or JWT_PUBLIC_KEY, or listen on 127.0.0.1",
+            );
+        }
+        settings
+    }
+
+    /// The secret that tokens are signed by, and that of Telegram.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &SecretString> {
+        let of_tokens = match &self.token_key {
+            Some(TokenKey::Secret(secret)) => Some(secret),
+            Some(TokenKey::Public(_)) | None => None,
+        };
+        of_tokens.into_iter().chain(self.webhook.as_ref().map(|webhook| &webhook.secret))
+    }
+}
+
+/// The address with its port, or a port alone on this machine.
+fn read_address(reader: &mut Reader<'_>) -> Option<SocketAddr> {
+    let text = reader.get("HTTP_ADDR")?;
+    let address = match text.trim_start_matches(':').parse::<u16>() {
+        Ok(port) => Some(SocketAddr::from(([127, 0, 0, 1], port))),
+        // `localhost` is a name of this machine; others would be looked up in the network.
+        Err(_) if text.starts_with("localhost:") => {
+            text.to_socket_addrs().ok().and_then(|mut all| all.next())
+        }
+        Err(_) => text.parse().ok(),
+    };
+    if address.is_none() {
+        reader.fault("HTTP_ADDR", "is not an address with a port, such as 127.0.0.1:8080, or a port alone");
+    }
+    address
+}
+
+fn read_token_key(reader: &mut Reader<'_>) -> Option<TokenKey> {
+    let (secret, public) = (reader.get("JWT_SECRET"), reader.get("JWT_PUBLIC_KEY"));
+    match (secret, public) {
+        (Some(_), Some(_)) => {
+            reader.fault(
+                "JWT_PUBLIC_KEY",
+                "is set beside JWT_SECRET: tokens are signed by one of them; leave the other out",
+            );
+            None
+        }
+        (Some(secret), None) => {
+            if secret.len() < MIN_SECRET {
+                reader.fault("JWT_SECRET", "is too short to be safe: it takes 32 characters or more");
+            }
+            Some(TokenKey::Secret(secret.into()))
+        }
+        // In a file of variables a line break is written as \n.
+        (None, Some(pem)) => {
+            let pem = pem.replace("\\n", "\n");
+            if !is_public_key(&pem) {
+                reader.fault(
+                    "JWT_PUBLIC_KEY",
+                    "is not a public RSA key in PEM: it begins with -----BEGIN PUBLIC KEY-----",
+                );
+            }
+            Some(TokenKey::Public(pem))
+        }
+        (None, None) => None,
+    }
+}
+
+fn is_public_key(pem: &str) -> bool {
+    let is_begun = |kind: &str| pem.trim_start().starts_with(&format!("-----BEGIN {kind}-----"));
+    (is_begun("PUBLIC KEY") || is_begun("RSA PUBLIC KEY"))
+        && jsonwebtoken::DecodingKey::from_rsa_pem(pem.as_bytes()).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::super::variables::Variables;
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> (HttpSettings, Vec<String>) {
+        let values: HashMap<String, String> =
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let variables = Variables::builtin();
+        let mut reader = Reader::new(&values, &variables);
+        let settings = HttpSettings::read(&mut reader);
+        let faults = reader.finish_part(()).err().map(|faults| faults.0).unwrap_or_default();
+        (settings, faults)
+    }
+
+    #[test]
+    fn an_address_is_read_as_people_write_it() {
+        let cases = [
+            ("127.0.0.1:8080", Some("127.0.0.1:8080")),
+            ("8080", Some("127.0.0.1:8080")),
+            (":8080", Some("127.0.0.1:8080")),
+            ("[::1]:8080", Some("[::1]:8080")),
+            ("8.8.8.8", None),
+            ("example.com:80", None),
+            ("70000", None),
+            ("http://127.0.0.1:8080", None),
+        ];
+        for (text, wanted) in cases {
+            let (settings, faults) = read(&[("HTTP_ADDR", text)]);
+            assert_eq!(settings.address.map(|address| address.to_string()).as_deref(), wanted, "{text}");
+            assert_eq!(faults.len(), usize::from(wanted.is_none()), "{text}: {faults:?}");
+        }
+    }
+
+    #[test]
+    fn nobody_listens_for_other_machines_without_a_key() {
+        let (_, faults) = read(&[("HTTP_ADDR", "0.0.0.0:8080")]);
+        assert!(faults.len() == 1 && faults[0].contains("set API_KEYS"), "{faults:?}");
+        let secret = "a secret of more than thirty-two letters";
+        for key in [("API_KEYS", "app:0123456789abcdefXYZ"), ("JWT_SECRET", secret)] {
+            assert_eq!(read(&[("HTTP_ADDR", "0.0.0.0:8080"), key]).1, Vec::<String>::new(), "{}", key.0);
+        }
+        assert_eq!(read(&[("HTTP_ADDR", "127.0.0.1:8080")]).1, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_key_of_tokens_is_safe_and_there_is_one() {
+        for (pairs, words) in [
+            (&[("JWT_SECRET", "short")][..], "too short"),
+            (&[("JWT_PUBLIC_KEY", "nonsense")], "not a public RSA key"),
+            (&[("JWT_SECRET", "x"), ("JWT_PUBLIC_KEY", "y")], "beside JWT_SECRET"),
+        ] {
+            let (_, faults) = read(pairs);
+            assert!(faults.len() == 1 && faults[0].contains(words), "{words}: {faults:?}");
+            assert!(!faults[0].contains("nonsense") && !faults[0].contains("short)"), "{faults:?}");
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Who calls: by a key, by a token, or nobody known.
+
+mod headers;
+mod known;
+mod token;
+
+use std::sync::Arc;
+
+use axum::extract::{FromRef, FromRequestParts};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+
+pub use self::headers::Wishes;
+pub use self::known::{Keyed, Known};
+use super::error::ApiError;
+use crate::config::{Rights, is_tenant};
+use crate::domain::agent::DEFAULT_TENANT;
+use crate::domain::chat::Place;
+use crate::ids::UserId;
+
+/// The most characters of the name of a person or a session.
+const MAX_NAME: usize = 256;
+
+/// Whoever calls.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// The key that they have shown, and what is left of its bounds.
+    pub key: Option<Arc<Keyed>>,
+    /// What they may do.
+    pub rights: Rights,
+    /// The tenant that they belong to.
+    pub tenant: String,
+    /// Who they are within it; `None` for somebody unknown.
+    pub user: Option<String>,
+}
+
+/// Where somebody talks.
+#[derive(Debug, Clone)]
+pub struct Spot {
+    /// The conversation.
+    pub place: Place,
+    /// The person, as turns know them.
+    pub user: UserId,
+    /// In words that no other caller has: whose the conversation is.
+    pub owner: String,
+}
+
+impl Caller {
+    /// The name in the log.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.key.as_ref().map_or("-", |key| key.name())
+    }
+
+    /// Refuses what this caller may not do.
+    ///
+    /// # Errors
+    /// If they may not.
+    pub fn require(&self, may: impl Fn(&Rights) -> bool, what: &str) -> Result<(), ApiError> {
+        match may(&self.rights) {
+            true => Ok(()),
+            false => Err(ApiError::forbidden(format!("this key or token is not good for {what}"))),
+        }
+    }
+
+    /// All that is one person's: their sessions are parts of it. `None` for somebody unknown.
+    #[must_use]
+    pub fn home(&self) -> Option<Spot> {
+        let user = self.user.as_deref()?;
+        let owner = format!("user {}/{user}", self.tenant);
+        Some(Spot { place: Place::outside(&owner), user: UserId::outside(&self.tenant, user), owner })
+    }
+
+    /// The conversation of a session: a part of what is the person's; of somebody unknown one of its own, which whoever shows the
+    /// same key and names the same session sees.
+    ///
+    /// # Errors
+    /// If that is no name of a session.
+    pub fn session(&self, session: &str) -> Result<Spot, ApiError> {
+        let session = named("X-Session-Id", session)?;
+        if let Some(home) = self.home() {
+            let part = format!("{} session {session}", home.owner);
+            return Ok(Spot { place: home.place.part(&part), ..home });
+        }
+        let owner = format!("anonymous {}/{}/{session}", self.tenant, self.name());
+        let place = Place::outside(&owner);
+        // A name that no person can have: theirs have no blank at the beginning.
+        let user = UserId::outside(&self.tenant, &format!(" {}", place.chat));
+        Ok(Spot { place, user, owner })
+    }
+
+    /// In words that no other has: who sees what this one began.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        match &self.user {
+            Some(user) => format!("user {}/{user}", self.tenant),
+            None => format!("anonymous {}/{}", self.tenant, self.name()),
+        }
+    }
+}
+
+/// The name of a person or a session.
+fn named<'a>(what: &str, name: &'a str) -> Result<&'a str, ApiError> {
+    let name = name.trim();
+    let is_one = !name.is_empty() && name.chars().count() <= MAX_NAME && !name.chars().any(char::is_control);
+    match is_one {
+        true => Ok(name),
+        false => Err(ApiError::invalid(format!("{what} is no name: 1 to {MAX_NAME} characters on one line"))),
+    }
+}
+
+/// A header as text.
+///
+/// # Errors
+/// If it is no text.
+pub(super) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, ApiError> {
+    let Some(value) = headers.get(name) else { return Ok(None) };
+    let text = std::str::from_utf8(value.as_bytes());
+    let text =
+        text.map_err(|_no_text| ApiError::invalid(format!("the header {name} is no text in UTF-8")))?;
+    Ok(Some(text.trim()).filter(|text| !text.is_empty()))
+}
+
+impl<S> FromRequestParts<S> for Caller
+where
+    S: Send + Sync,
+    Arc<Known>: FromRef<S>,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        identify(&Arc::from_ref(state), &parts.headers)
+    }
+}
+
+/// Finds out who calls.
+fn identify(known: &Known, headers: &HeaderMap) -> Result<Caller, ApiError> {
+    let shown = header(headers, header::AUTHORIZATION.as_str())?;
+    let Some(shown) = shown.filter(|_| !known.is_open()) else {
+        return match known.is_open() {
+            true => opened(headers),
+            false => Err(ApiError::unauthorized(
+                "a key is needed: send the header `Authorization: Bearer KEY` with one of API_KEYS, or a token",
+            )),
+        };
+    };
+    let (scheme, key) = shown.split_once(' ').unwrap_or_default();
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(ApiError::unauthorized("the header Authorization is not of the form `Bearer KEY`"));
+    }
+    let key = key.trim();
+    if let Some(key) = known.key(key) {
+        let user = match &key.key.user {
+            Some(user) => Some(user.clone()),
+            None => user_header(headers)?,
+        };
+        let (rights, own) = (key.key.rights, key.key.tenant.clone());
+        let tenant = tenant(headers, own, rights.tenants)?;
+        return Ok(Caller { key: Some(key), rights, tenant, user });
+    }
+    let token = known.token(key)?;
+    let tenant = tenant(headers, token.tenant, token.rights.tenants)?;
+    Ok(Caller { key: None, rights: token.rights, tenant, user: Some(token.user) })
+}
+
+/// Where there are no keys, whoever reaches this machine's own address is trusted in who they say that they are, but for a page
+/// in a browser: the pages of others reach it, too.
+fn opened(headers: &HeaderMap) -> Result<Caller, ApiError> {
+    let host = header(headers, header::HOST.as_str())?.unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let is_here = ["127.0.0.1", "localhost", "[::1]"].contains(&name) || name.starts_with("127.");
+    if !is_here || headers.contains_key(header::ORIGIN) {
+        return Err(ApiError::forbidden(
+            "without keys only programs of this machine are answered, by its own address: set API_KEYS for others",
+        ));
+    }
+    let rights = Rights { metrics: true, tenants: true, ..Rights::USUAL };
+    let tenant = tenant(headers, None, true)?;
+    Ok(Caller { key: None, rights, tenant, user: user_header(headers)? })
+}
+
+fn user_header(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    let user = header(headers, "x-user-id")?;
+    user.map(|user| named("X-User-Id", user).map(str::to_owned)).transpose()
+}
+
+/// The tenant: the one of the key or the token, or the one that is asked for where these let the caller choose.
+fn tenant(headers: &HeaderMap, own: Option<String>, may_choose: bool) -> Result<String, ApiError> {
+    let asked = header(headers, "x-tenant-id")?;
+    let is_own = |asked: &str| asked == own.as_deref().unwrap_or(DEFAULT_TENANT);
+    let Some(asked) = asked.filter(|asked| !is_own(asked)) else {
+        return Ok(own.unwrap_or_else(|| DEFAULT_TENANT.to_owned()));
+    };
+    if !is_tenant(asked) {
+        return Err(ApiError::invalid(
+            "X-Tenant-Id is no name of a tenant: 64 letters, digits and _ - . at most",
+        ));
+    }
+    match may_choose && own.is_none() {
+        true => Ok(asked.to_owned()),
+        false => Err(ApiError::forbidden("this key or token is not good for another tenant")),
+    }
+}

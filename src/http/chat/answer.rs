@@ -1,0 +1,113 @@
+//! A whole completion.
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use super::super::caller::Caller;
+use super::super::error::ApiError;
+use super::super::gateway::Gateway;
+use super::super::hub::Follower;
+use super::super::said::Said;
+use crate::delivery::TurnClosing;
+use crate::domain::tool::Call;
+use crate::domain::usage::Usage;
+use crate::provider::Item;
+use crate::turn::run::Handed;
+
+/// What all parts of a completion have in common.
+#[derive(Debug, Clone)]
+pub(in crate::http) struct Frame {
+    id: String,
+    created: i64,
+    model: String,
+}
+
+impl Frame {
+    /// Of the completion that this turn is.
+    #[must_use]
+    pub(in crate::http) fn new(follower: &Follower, model: String, now: DateTime<Utc>) -> Self {
+        Self { id: format!("chatcmpl-{}", follower.turn().id()), created: now.timestamp(), model }
+    }
+
+    /// A part of it, or the whole.
+    #[must_use]
+    pub(in crate::http) fn of(&self, object: &str, choices: Value) -> Value {
+        json!({"id": self.id, "object": object, "created": self.created, "model": self.model, "choices": choices})
+    }
+}
+
+/// The completion that a turn has come to.
+///
+/// # Errors
+/// Why it has none.
+pub(in crate::http) fn completion(
+    gateway: &Gateway,
+    caller: &Caller,
+    frame: &Frame,
+    follower: &Follower,
+    said: &Said,
+) -> Result<Value, ApiError> {
+    let closing = said.ended()?;
+    let handed = take_handed(gateway, caller, follower);
+    let content = match &handed {
+        Some(handed) => last_words(handed).map_or(Value::Null, Value::String),
+        None => Value::String(said.whole()),
+    };
+    let mut message = json!({"role": "assistant", "content": content, "refusal": null});
+    if let (Some(handed), Some(message)) = (&handed, message.as_object_mut()) {
+        message.insert("tool_calls".to_owned(), handed.calls.iter().map(tool_call).collect());
+    }
+    let choice = json!({
+        "index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason(closing, handed.is_some()),
+    });
+    let mut body = frame.of("chat.completion", json!([choice]));
+    if let Some(body) = body.as_object_mut() {
+        body.insert("usage".to_owned(), usage(closing.usage));
+    }
+    Ok(body)
+}
+
+/// What a turn has left to its caller, kept until they come back with results.
+pub(in crate::http) fn take_handed(
+    gateway: &Gateway,
+    caller: &Caller,
+    follower: &Follower,
+) -> Option<Handed> {
+    let handed = follower.turn().requested().handed()?;
+    gateway.handovers.keep(&caller.identity(), &handed);
+    Some(handed)
+}
+
+/// What the model has said beside its last calls.
+fn last_words(handed: &Handed) -> Option<String> {
+    let last = handed.items.iter().rev().find_map(|item| match item {
+        Item::Assistant { text, .. } => Some(text.clone()),
+        Item::User { .. } | Item::ToolResult { .. } => None,
+    });
+    last.filter(|text| !text.trim().is_empty())
+}
+
+/// A call for the caller to make.
+pub(in crate::http) fn tool_call(call: &Call) -> Value {
+    json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}})
+}
+
+/// Why a completion ends.
+pub(in crate::http) const fn finish_reason(closing: &TurnClosing, has_calls: bool) -> &'static str {
+    match (has_calls, closing.is_cut) {
+        (true, _) => "tool_calls",
+        (false, true) => "length",
+        (false, false) => "stop",
+    }
+}
+
+/// What a turn has used.
+#[must_use]
+pub(in crate::http) fn usage(usage: Usage) -> Value {
+    json!({
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
+        "total_tokens": usage.total(),
+        "prompt_tokens_details": {"cached_tokens": usage.cached},
+    })
+}

@@ -1,0 +1,110 @@
+//! `POST /v1/chat/completions`, in the dialect of OpenAI.
+
+mod answer;
+mod chunks;
+mod messages;
+mod request;
+mod tools;
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+
+use self::answer::{Frame, completion};
+pub(super) use self::answer::{take_handed, usage};
+use self::chunks::chunks;
+pub(super) use self::messages::{ChatMessage, Talk, talk};
+pub(super) use self::request::ChatRequest;
+pub(super) use self::request::{Asks, Choice, Extras, Sampling, put};
+pub(super) use self::tools::{ToolDefinition, tools};
+use super::body::Body;
+use super::caller::{Caller, Wishes};
+use super::error::ApiError;
+use super::gateway::Gateway;
+use super::hub::Follower;
+use super::models::may_ask;
+use super::said::Said;
+
+/// A stream begins at the first word, or after this time: until then a failure has a status of its own.
+const FIRST_WORD: Duration = Duration::from_secs(10);
+
+/// Answers a question.
+///
+/// # Errors
+/// Why there is no answer.
+pub(super) async fn completions(
+    State(gateway): State<Gateway>,
+    caller: Caller,
+    headers: HeaderMap,
+    Body(request): Body<ChatRequest>,
+) -> Result<Response, ApiError> {
+    caller.require(may_ask, "questions")?;
+    let wishes = Wishes::read(&headers)?;
+    let (model, streams) = (request.model.clone(), request.stream.unwrap_or_default());
+    let with_usage = request.wants_usage();
+    let put = request.put(&gateway, &caller, &wishes)?;
+    let mut follower = gateway.ask(&caller, put).await?;
+    let frame = Frame::new(&follower, model, gateway.clock.now());
+    let head = Head { turn: follower.turn().id().to_string(), session: wishes.session.clone() };
+    if !streams {
+        let said = all(&mut follower).await;
+        let body = completion(&gateway, &caller, &frame, &follower, &said)?;
+        return Ok(head.with(Json(body).into_response()));
+    }
+    first_word(&mut follower).await?;
+    let told = chunks::Wanted { with_usage, with_events: wishes.events, session: wishes.session };
+    Ok(head.with(chunks(gateway, caller, frame, follower, told)))
+}
+
+/// What a turn says until it is over.
+pub(super) async fn all(follower: &mut Follower) -> Said {
+    let mut said = Said::default();
+    while let Some(told) = follower.next().await {
+        said.hear(&told);
+    }
+    said
+}
+
+/// Waits for the first word of a turn, but not long.
+///
+/// # Errors
+/// If it is over without one, why.
+pub(super) async fn first_word(follower: &mut Follower) -> Result<(), ApiError> {
+    drop(tokio::time::timeout(FIRST_WORD, follower.spoken()).await);
+    let turn = follower.turn();
+    match turn.is_over() && !turn.has_spoken() {
+        true => Said::of(&turn.told()).ended().map(drop),
+        false => Ok(()),
+    }
+}
+
+/// What the head of an answer says of its turn.
+#[derive(Debug)]
+pub(super) struct Head {
+    /// The id by which the turn can be followed.
+    pub turn: String,
+    /// The session that it belongs to.
+    pub session: Option<String>,
+}
+
+impl Head {
+    /// An answer with this head.
+    #[must_use]
+    pub(super) fn with(self, mut response: Response) -> Response {
+        let headers = response.headers_mut();
+        let mut set = |name: &'static str, value: &str| {
+            // A name that no header can hold is left out.
+            if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
+                headers.insert(HeaderName::from_static(name), value);
+            }
+        };
+        set("x-turn-id", &self.turn);
+        if let Some(session) = &self.session {
+            set("x-session-id", session);
+        }
+        response
+    }
+}

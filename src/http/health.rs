@@ -1,0 +1,62 @@
+//! Whether the bot lives, whether it answers, and what it counts.
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use super::caller::Caller;
+use super::error::ApiError;
+use super::gateway::Gateway;
+use super::metrics::Gauge;
+
+/// It lives: it answers.
+pub(super) async fn alive() -> &'static str {
+    "ok\n"
+}
+
+/// Whether it takes questions.
+pub(super) async fn ready(State(gateway): State<Gateway>) -> Response {
+    match gateway.background.is_stopping() {
+        false => "ready\n".into_response(),
+        true => (StatusCode::SERVICE_UNAVAILABLE, "stopping\n").into_response(),
+    }
+}
+
+/// What it counts, for Prometheus.
+///
+/// # Errors
+/// If the caller may not read it.
+pub(super) async fn metrics(State(gateway): State<Gateway>, caller: Caller) -> Result<Response, ApiError> {
+    caller.require(|rights| rights.metrics || rights.owner, "metrics")?;
+    let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+    let up = gateway.clock.now() - gateway.vitals.started_at;
+    let gauges = [
+        Gauge {
+            name: "uptime_seconds",
+            help: "Since the bot started.",
+            value: u64::try_from(up.num_seconds()).unwrap_or_default(),
+        },
+        Gauge {
+            name: "turns_running",
+            help: "Turns that run, those of Telegram too.",
+            value: count(gateway.mailboxes.running().len()),
+        },
+        Gauge {
+            name: "questions_waiting",
+            help: "Questions and tasks that wait, those of Telegram too.",
+            value: count(gateway.mailboxes.waiting()),
+        },
+        Gauge {
+            name: "http_turns_open",
+            help: "Turns of the gateway that wait or run.",
+            value: count(gateway.hub.open()),
+        },
+        Gauge {
+            name: "tokens_today",
+            help: "Tokens of all model calls of the day.",
+            value: gateway.ledger.spent_today().tokens,
+        },
+    ];
+    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
+    Ok((kind, gateway.meters.text(&gauges)).into_response())
+}

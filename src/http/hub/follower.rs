@@ -1,0 +1,141 @@
+//! Whoever follows a turn.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use super::turn::Turn;
+use crate::delivery::{Told, TurnEventKind};
+
+/// Follows a turn from its beginning. When the last one is dropped before the turn is over, the turn is stopped.
+#[derive(Debug)]
+pub struct Follower {
+    turn: Arc<Turn>,
+    at: usize,
+    news: watch::Receiver<()>,
+}
+
+impl Follower {
+    /// Follows this turn from its beginning on.
+    #[must_use]
+    pub fn new(turn: Arc<Turn>) -> Self {
+        let news = turn.join();
+        Self { turn, at: 0, news }
+    }
+
+    /// The turn.
+    #[must_use]
+    pub const fn turn(&self) -> &Arc<Turn> {
+        &self.turn
+    }
+
+    /// What it tells next; `None` once it is over and has told all.
+    pub async fn next(&mut self) -> Option<Arc<Told>> {
+        loop {
+            self.news.mark_unchanged();
+            let (told, is_over) = self.turn.at(self.at);
+            if told.is_some() {
+                self.at += 1;
+                return told;
+            }
+            if is_over || self.news.changed().await.is_err() {
+                return None;
+            }
+        }
+    }
+
+    /// Waits until the turn has said a word or is over. What it tells is still told by [`Self::next`].
+    pub async fn spoken(&mut self) {
+        let mut at = self.at;
+        loop {
+            self.news.mark_unchanged();
+            let (told, is_over) = self.turn.at(at);
+            match told.as_deref() {
+                Some(Told::Event(event)) if matches!(event.kind, TurnEventKind::Delta(_)) => return,
+                Some(_) => at += 1,
+                None if is_over || self.news.changed().await.is_err() => return,
+                None => {}
+            }
+        }
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.turn.leave();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::Semaphore;
+
+    use super::super::{Asked, Hub};
+    use super::*;
+    use crate::domain::chat::Place;
+    use crate::turn::control::Control;
+    use crate::turn::requested::Requested;
+
+    fn asked() -> Asked {
+        let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
+        let conversation = Place::outside("here").conversation();
+        Asked {
+            requested: Arc::new(Requested::default()),
+            conversation,
+            identity: "ann".to_owned(),
+            key: None,
+            permit,
+            lane: None,
+        }
+    }
+
+    async fn all(mut follower: Follower) -> Vec<String> {
+        let mut words = Vec::new();
+        while let Some(told) = follower.next().await {
+            let Told::Words(text) = &*told else { continue };
+            words.push(text.clone());
+        }
+        words
+    }
+
+    #[tokio::test]
+    async fn each_follower_hears_all_in_order_whenever_they_come() {
+        let hub = Hub::default();
+        let first = hub.expect(asked());
+        let (id, control) = (first.turn().id(), Control::default());
+        let turn = hub.begin(id, &control).unwrap();
+        let early = tokio::spawn(all(first));
+        for number in 0..50 {
+            turn.tell(Told::Words(number.to_string()));
+        }
+        let late = tokio::spawn(all(Follower::new(hub.turn(id, "ann").unwrap())));
+        assert!(hub.turn(id, "bob").is_none());
+        for number in 50..100 {
+            turn.tell(Told::Words(number.to_string()));
+        }
+        hub.end(&turn);
+        let after = Follower::new(hub.turn(id, "ann").unwrap());
+        let wanted: Vec<String> = (0..100).map(|number| number.to_string()).collect();
+        assert_eq!(early.await.unwrap(), wanted);
+        assert_eq!(late.await.unwrap(), wanted);
+        assert_eq!(all(after).await, wanted);
+        assert!(!control.cancel.is_cancelled());
+    }
+
+    #[tokio::test]
+    async fn a_turn_that_the_last_follower_leaves_is_stopped_and_one_that_waits_never_begins() {
+        let hub = Hub::default();
+        let first = hub.expect(asked());
+        let (id, control) = (first.turn().id(), Control::default());
+        hub.begin(id, &control).unwrap();
+        let second = Follower::new(hub.turn(id, "ann").unwrap());
+        drop(first);
+        assert!(!control.cancel.is_cancelled());
+        drop(second);
+        assert!(control.cancel.is_cancelled());
+        let waiting = hub.expect(asked());
+        let id = waiting.turn().id();
+        drop(waiting);
+        assert!(hub.begin(id, &Control::default()).is_none());
+    }
+}

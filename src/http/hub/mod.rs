@@ -1,0 +1,109 @@
+//! The turns whose questions came over HTTP, and whoever follows them. What a turn tells is kept in order, so that each follower
+//! reads at their own pace from its beginning: one that is slow keeps nobody waiting, and one that comes late misses nothing.
+
+mod follower;
+mod listener;
+mod runner;
+mod turn;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::time::Instant;
+
+pub use self::follower::Follower;
+pub use self::listener::GatewayDelivery;
+pub use self::runner::{GatewayRunner, Stateless};
+pub use self::turn::{Asked, Turn};
+use crate::domain::conversation::Conversation;
+use crate::ids::{RequestId, RunId};
+use crate::turn::control::Control;
+
+/// So many turns that are over can still be followed, and for so long.
+const MAX_KEPT: usize = 500;
+const KEPT: std::time::Duration = std::time::Duration::from_secs(600);
+
+/// The turns that can be followed. Cheap to clone; clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Hub(Arc<Mutex<Turns>>);
+
+#[derive(Debug, Default)]
+struct Turns {
+    all: BTreeMap<RequestId, Arc<Turn>>,
+    /// The one that runs in a conversation: there is one at a time.
+    current: HashMap<Conversation, Arc<Turn>>,
+    runs: HashMap<RunId, Arc<Turn>>,
+}
+
+impl Hub {
+    /// A turn that waits from now on; whoever asked follows it.
+    #[must_use]
+    pub fn expect(&self, asked: Asked) -> Follower {
+        let turn = Arc::new(Turn::new(asked));
+        let mut turns = self.turns();
+        turns.forget();
+        turns.all.insert(turn.id(), turn.clone());
+        Follower::new(turn)
+    }
+
+    /// A turn by its id, for whoever began it.
+    #[must_use]
+    pub fn turn(&self, id: RequestId, identity: &str) -> Option<Arc<Turn>> {
+        self.turns().all.get(&id).filter(|turn| turn.is_of(identity)).cloned()
+    }
+
+    /// The newest turn of a conversation.
+    #[must_use]
+    pub fn newest_in(&self, conversation: Conversation) -> Option<Arc<Turn>> {
+        self.turns().all.values().rev().find(|turn| turn.conversation() == conversation).cloned()
+    }
+
+    /// The turn begins, and can be stopped; `None` if nobody waits for it any more.
+    fn begin(&self, id: RequestId, control: &Control) -> Option<Arc<Turn>> {
+        let mut turns = self.turns();
+        let turn = turns.all.get(&id)?.clone();
+        if !turn.begin(control) {
+            turn.end();
+            return None;
+        }
+        turns.current.insert(turn.conversation(), turn.clone());
+        Some(turn)
+    }
+
+    /// The turn is over.
+    fn end(&self, turn: &Arc<Turn>) {
+        let mut turns = self.turns();
+        turns.current.remove(&turn.conversation());
+        turns.runs.retain(|_, other| other.id() != turn.id());
+        turn.end();
+    }
+
+    /// The turn that runs in a conversation.
+    fn current(&self, conversation: Conversation) -> Option<Arc<Turn>> {
+        self.turns().current.get(&conversation).cloned()
+    }
+
+    /// How many turns wait or run.
+    #[must_use]
+    pub fn open(&self) -> usize {
+        self.turns().all.values().filter(|turn| turn.ended_at().is_none()).count()
+    }
+
+    /// A lock whose holder panicked still guards whole maps: every change is complete before anything can fail.
+    fn turns(&self) -> MutexGuard<'_, Turns> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turns {
+    /// Forgets turns that are over: those of long ago, and the oldest where there are many.
+    fn forget(&mut self) {
+        let now = Instant::now();
+        self.all.retain(|_, turn| turn.ended_at().is_none_or(|at| now.duration_since(at) < KEPT));
+        while self.all.len() >= MAX_KEPT {
+            let oldest = self.all.iter().find(|(_, turn)| turn.ended_at().is_some()).map(|(id, _)| *id);
+            let Some(oldest) = oldest else { return };
+            self.all.remove(&oldest);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! One turn that can be followed.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::time::Instant;
+
+use super::super::caller::Keyed;
+use super::super::lanes::Lane;
+use crate::delivery::{Told, TurnClosing, TurnEvent, TurnEventKind};
+use crate::domain::conversation::Conversation;
+use crate::ids::RequestId;
+use crate::turn::control::Control;
+use crate::turn::requested::Requested;
+
+/// A question that is on its way.
+#[derive(Debug)]
+pub struct Asked {
+    /// What was asked for beside it.
+    pub requested: Arc<Requested>,
+    /// Where it is answered.
+    pub conversation: Conversation,
+    /// Whoever may follow it, in words that no other has.
+    pub identity: String,
+    /// The key that was shown.
+    pub key: Option<Arc<Keyed>>,
+    /// Its place among the questions of its key.
+    pub permit: OwnedSemaphorePermit,
+    /// The place of one of which nothing is kept.
+    pub lane: Option<Lane>,
+}
+
+/// A turn and all that it has told.
+#[derive(Debug)]
+pub struct Turn {
+    requested: Arc<Requested>,
+    conversation: Conversation,
+    identity: String,
+    key: Option<Arc<Keyed>>,
+    log: Mutex<Log>,
+    news: watch::Sender<()>,
+}
+
+#[derive(Debug)]
+struct Log {
+    told: Vec<Arc<Told>>,
+    followers: usize,
+    state: State,
+    held: Option<(OwnedSemaphorePermit, Option<Lane>)>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// It has not begun.
+    Waiting,
+    /// It has not begun, and nobody waits for it any more.
+    Left,
+    Running(Control),
+    Over(Instant),
+}
+
+impl Turn {
+    pub(super) fn new(asked: Asked) -> Self {
+        let Asked { requested, conversation, identity, key, permit, lane } = asked;
+        let log = Log { told: Vec::new(), followers: 0, state: State::Waiting, held: Some((permit, lane)) };
+        Self { requested, conversation, identity, key, log: Mutex::new(log), news: watch::Sender::default() }
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> RequestId {
+        self.requested.id
+    }
+
+    /// What was asked for beside its question.
+    #[must_use]
+    pub const fn requested(&self) -> &Arc<Requested> {
+        &self.requested
+    }
+
+    pub(super) const fn key(&self) -> Option<&Arc<Keyed>> {
+        self.key.as_ref()
+    }
+
+    /// What it has come to, once it has told that.
+    #[must_use]
+    pub fn closing(&self) -> Option<TurnClosing> {
+        self.log().told.iter().rev().find_map(|told| match &**told {
+            Told::Event(TurnEvent { kind: TurnEventKind::Closed(closing), .. }) => Some((**closing).clone()),
+            Told::Event(_) | Told::Words(_) | Told::Declined(_) => None,
+        })
+    }
+
+    /// All that it has told so far.
+    #[must_use]
+    pub fn told(&self) -> Vec<Arc<Told>> {
+        self.log().told.clone()
+    }
+
+    /// Whether nothing more comes.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.ended_at().is_some()
+    }
+
+    /// Whether it has said a word.
+    #[must_use]
+    pub fn has_spoken(&self) -> bool {
+        self.log().told.iter().any(|told| match &**told {
+            Told::Event(event) => matches!(event.kind, TurnEventKind::Delta(_)),
+            Told::Words(_) | Told::Declined(_) => false,
+        })
+    }
+
+    pub(super) const fn conversation(&self) -> Conversation {
+        self.conversation
+    }
+
+    /// Whether this one may follow it.
+    #[must_use]
+    pub fn is_of(&self, identity: &str) -> bool {
+        self.identity == identity
+    }
+
+    /// Begins; `false` if nobody waits for it any more.
+    pub(super) fn begin(&self, control: &Control) -> bool {
+        let mut log = self.log();
+        match log.state {
+            State::Waiting => log.state = State::Running(control.clone()),
+            State::Left | State::Running(_) | State::Over(_) => return false,
+        }
+        true
+    }
+
+    pub(super) fn tell(&self, told: Told) {
+        self.log().told.push(Arc::new(told));
+        self.news.send_replace(());
+    }
+
+    pub(super) fn end(&self) {
+        let mut log = self.log();
+        log.state = State::Over(Instant::now());
+        // A lane is given back by whoever has cleared it.
+        drop(log.held.take());
+        drop(log);
+        self.news.send_replace(());
+    }
+
+    pub(super) fn take_lane(&self) -> Option<Lane> {
+        self.log().held.as_mut()?.1.take()
+    }
+
+    pub(super) fn ended_at(&self) -> Option<Instant> {
+        match self.log().state {
+            State::Over(at) => Some(at),
+            State::Waiting | State::Left | State::Running(_) => None,
+        }
+    }
+
+    pub(super) fn join(&self) -> watch::Receiver<()> {
+        self.log().followers += 1;
+        self.news.subscribe()
+    }
+
+    /// One follower less. Without any, a turn is stopped: nobody hears its answer.
+    pub(super) fn leave(&self) {
+        let mut log = self.log();
+        log.followers = log.followers.saturating_sub(1);
+        if log.followers > 0 {
+            return;
+        }
+        match &log.state {
+            State::Waiting => log.state = State::Left,
+            State::Running(control) => drop(control.stop()),
+            State::Left | State::Over(_) => {}
+        }
+    }
+
+    /// Stops it, whoever follows it.
+    pub fn stop(&self) {
+        let mut log = self.log();
+        match &log.state {
+            State::Waiting => log.state = State::Left,
+            State::Running(control) => drop(control.stop()),
+            State::Left | State::Over(_) => {}
+        }
+    }
+
+    /// What it has told at this place, if it has told so much; and whether nothing more comes.
+    pub(super) fn at(&self, at: usize) -> (Option<Arc<Told>>, bool) {
+        let log = self.log();
+        (log.told.get(at).cloned(), matches!(log.state, State::Over(_)))
+    }
+
+    /// A lock whose holder panicked still guards a whole log: every change is one assignment.
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,85 @@
+//! The HTTP gateway: callers ask Figaro in the dialect of OpenAI, and their questions are answered by the same turns as those of
+//! Telegram. Who calls is found out by `caller`, a question goes into the queue of its conversation by `gateway`, what its turn
+//! tells reaches its followers by `hub`, and `chat` writes that down in the dialect. `docs/http.md` explains it to developers.
+
+mod body;
+pub mod caller;
+mod chat;
+mod error;
+mod events;
+pub mod gateway;
+mod handover;
+mod health;
+pub mod hub;
+mod lanes;
+pub mod listen;
+pub mod metrics;
+mod models;
+mod openapi;
+mod responses;
+mod said;
+mod sessions;
+mod sse;
+mod turns;
+
+use axum::Router;
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, post};
+
+pub use self::error::ApiError;
+use self::gateway::Gateway;
+pub use self::handover::Handovers;
+pub use self::lanes::Lanes;
+
+/// What is served at which path.
+#[must_use]
+pub fn router(gateway: Gateway) -> Router {
+    Router::new()
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/metrics", get(health::metrics))
+        .route("/v1/models", get(models::list))
+        .route("/v1/models/{name}", get(models::one))
+        .route("/v1/chat/completions", post(chat::completions))
+        .route("/v1/responses", post(responses::create))
+        .route("/openapi.json", get(openapi::document))
+        .route("/v1/turns/{id}", delete(turns::stop))
+        .route("/v1/turns/{id}/events", get(turns::follow))
+        .route("/v1/sessions/{session}/events", get(turns::follow_session))
+        .route("/v1/sessions", get(sessions::list))
+        .route("/v1/sessions/{session}", get(sessions::one).delete(sessions::erase))
+        .route("/v1/sessions/{session}/messages", get(sessions::messages))
+        .route("/v1/sessions/{session}/summaries", get(sessions::summaries))
+        .route("/v1/sessions/{session}/pins", get(sessions::pins).post(sessions::add_pin))
+        .route("/v1/sessions/{session}/pins/{pin}", delete(sessions::remove_pin))
+        .route("/v1/memories", get(sessions::memories).delete(sessions::forget))
+        .route("/v1/memories/{memory}", delete(sessions::remove_memory))
+        .fallback(nothing)
+        .method_not_allowed_fallback(other_method)
+        .layer(middleware::from_fn_with_state(gateway.clone(), counted))
+        .with_state(gateway)
+}
+
+async fn nothing() -> Response {
+    ApiError::not_found("unknown_path", "there is nothing at this path; /openapi.json lists what there is")
+        .into_response()
+}
+
+async fn other_method() -> Response {
+    let error = ApiError::invalid("this path does not take this method; /openapi.json lists what there is");
+    ApiError { status: axum::http::StatusCode::METHOD_NOT_ALLOWED, code: "method_not_allowed", ..error }
+        .into_response()
+}
+
+/// Counts and logs a request. Nothing of its content is in either.
+async fn counted(State(gateway): State<Gateway>, request: Request, next: Next) -> Response {
+    let path = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
+    let method = request.method().clone();
+    let response = next.run(request).await;
+    let status = response.status().as_u16();
+    tracing::debug!(%method, path, status, "a request over HTTP");
+    gateway.meters.request(&path, status);
+    response
+}

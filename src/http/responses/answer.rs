@@ -1,0 +1,85 @@
+//! A whole response.
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use super::super::hub::Follower;
+use crate::delivery::TurnClosing;
+use crate::domain::tool::Call;
+use crate::turn::run::Handed;
+
+/// What all parts of a response have in common.
+#[derive(Debug, Clone)]
+pub(in crate::http) struct Frame {
+    turn: String,
+    created: i64,
+    model: String,
+}
+
+impl Frame {
+    /// Of the response that this turn is.
+    pub(in crate::http) fn new(follower: &Follower, model: String, now: DateTime<Utc>) -> Self {
+        Self { turn: follower.turn().id().to_string(), created: now.timestamp(), model }
+    }
+
+    /// The id of its message.
+    pub(in crate::http) fn message_id(&self) -> String {
+        format!("msg_{}", self.turn)
+    }
+
+    /// It, with what it has so far.
+    pub(in crate::http) fn of(&self, status: &str, output: Value) -> Value {
+        json!({
+            "id": format!("resp_{}", self.turn), "object": "response", "created_at": self.created, "status": status,
+            "model": self.model, "output": output, "error": null, "incomplete_details": null, "instructions": null,
+            "metadata": {}, "parallel_tool_calls": true, "temperature": null, "tool_choice": "auto", "tools": [],
+            "top_p": null,
+        })
+    }
+
+    /// The whole of it.
+    pub(in crate::http) fn response(
+        &self,
+        closing: &TurnClosing,
+        words: &str,
+        handed: Option<&Handed>,
+    ) -> Value {
+        let mut output = Vec::new();
+        if !words.is_empty() {
+            output.push(self.message(words, "completed"));
+        }
+        output.extend(handed.iter().flat_map(|handed| &handed.calls).map(|call| self.call(call)));
+        let status = if closing.is_cut { "incomplete" } else { "completed" };
+        let mut response = self.of(status, output.into());
+        let usage = closing.usage;
+        if let Some(response) = response.as_object_mut() {
+            let usage = json!({
+                "input_tokens": usage.input, "input_tokens_details": {"cached_tokens": usage.cached},
+                "output_tokens": usage.output, "output_tokens_details": {"reasoning_tokens": 0},
+                "total_tokens": usage.total(),
+            });
+            response.insert("usage".to_owned(), usage);
+            if closing.is_cut {
+                response.insert("incomplete_details".to_owned(), json!({"reason": "max_output_tokens"}));
+            }
+        }
+        response
+    }
+
+    /// Its message.
+    pub(in crate::http) fn message(&self, words: &str, status: &str) -> Value {
+        let content = match words {
+            "" => json!([]),
+            words => json!([{"type": "output_text", "text": words, "annotations": []}]),
+        };
+        json!({"id": self.message_id(), "type": "message", "role": "assistant", "status": status, "content": content})
+    }
+
+    /// A call for the caller to make.
+    pub(in crate::http) fn call(&self, call: &Call) -> Value {
+        json!({
+            "id": format!("fc_{}", call.id), "type": "function_call", "status": "completed", "call_id": call.id,
+            "name": call.name, "arguments": call.arguments,
+        })
+    }
+}

@@ -1,0 +1,32 @@
+//! The end of a run whose last calls are for tools of whoever asks: they make them, and the turn goes on with what comes of it.
+
+use super::{Answer, Run};
+use crate::domain::tool::Call;
+use crate::provider::Item;
+use crate::provider::fold::Pass;
+
+/// Calls that a turn leaves to whoever asks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Handed {
+    /// The calls that they make.
+    pub calls: Vec<Call>,
+    /// What the turn has said and done since its question, the results of all its other calls with it. It goes on from there
+    /// once these calls have results.
+    pub items: Vec<Item>,
+}
+
+impl Run {
+    /// The end of a turn that leaves calls to whoever asks.
+    pub(super) fn handed(&self) -> Answer {
+        let calls = self.side_effects.handed.clone();
+        let is_open = |item: &&Item| match item {
+            Item::ToolResult { call_id, .. } => !calls.iter().any(|call| call.id == *call_id),
+            Item::User { .. } | Item::Assistant { .. } => true,
+        };
+        let items =
+            self.items.get(self.begins..).unwrap_or_default().iter().filter(is_open).cloned().collect();
+        let answer = self.answer(Pass::default());
+        // Whatever form the answer is to have, this is none yet.
+        Answer { is_misfit: false, handed: Some(Box::new(Handed { calls, items })), ..answer }
+    }
+}

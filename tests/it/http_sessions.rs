@@ -1,0 +1,289 @@
+//! What is kept of callers: who sees it, and what becomes of it. Turns that are followed. Bounds of keys. Tokens.
+
+use std::time::Duration;
+
+use figaro_offline::model::{Gate, Reply};
+use jsonwebtoken::{EncodingKey, Header, encode};
+use proptest::prelude::*;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::World;
+use crate::support::http::{Asking, Gateway, KEY, TENANTS, frames, said};
+
+/// Somebody who asks.
+#[derive(Debug, Clone, Copy)]
+struct Who {
+    tenant: &'static str,
+    user: Option<&'static str>,
+}
+
+impl Gateway {
+    fn by(&self, who: Who, method: Method, path: &str) -> Asking {
+        let asking = self.plain(method, path).key(TENANTS).header("x-tenant-id", who.tenant);
+        match who.user {
+            Some(user) => asking.user(user),
+            None => asking,
+        }
+    }
+
+    async fn all_that_is_seen(&self, who: Who, session: &str) -> String {
+        let mut seen = String::new();
+        let paths = ["", "/messages", "/pins", "/summaries", "/events"];
+        for path in paths
+            .map(|path| format!("/v1/sessions/{session}{path}"))
+            .into_iter()
+            .chain(["/v1/sessions".to_owned(), "/v1/memories".to_owned()])
+        {
+            seen.push_str(&self.by(who, Method::GET, &path).text().await.1);
+        }
+        seen
+    }
+}
+
+#[tokio::test]
+async fn a_session_has_messages_pins_and_figures_and_goes_with_all_of_it() {
+    let world = World::new().await;
+    let gateway = world.gateway().await;
+    let ann = |method: Method, path: &str| gateway.plain(method, path).key(KEY).user("ann");
+    assert_eq!(ann(Method::GET, "/v1/sessions/travel").refused().await.0, 404);
+    world.script.push(Reply::text("I see."));
+    gateway.says("My aunt lives in Zanzibar.").user("ann").session("travel").words().await;
+    let list = ann(Method::GET, "/v1/sessions").ok().await;
+    assert_eq!((list["data"].as_array().unwrap().len(), &list["data"][0]["id"]), (1, &json!("travel")));
+    let pin = json!({"content": "She is allergic to nuts.", "importance": 9});
+    let made = ann(Method::POST, "/v1/sessions/travel/pins").json(&pin).ok().await;
+    assert_eq!((&made["content"], &made["pin_type"]), (&json!("She is allergic to nuts."), &json!("manual")));
+    world.script.push(Reply::text("No nuts."));
+    gateway.says("What may she eat?").user("ann").session("travel").words().await;
+    assert!(world.model.requests().pop().unwrap().body.to_string().contains("allergic to nuts"));
+    let messages = ann(Method::GET, "/v1/sessions/travel/messages").ok().await;
+    let texts: Vec<&str> =
+        messages["data"].as_array().unwrap().iter().map(|m| m["content"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["My aunt lives in Zanzibar.", "I see.", "What may she eat?", "No nuts."]);
+    let rest = ann(Method::GET, "/v1/sessions/travel/messages?after=1&limit=1").ok().await;
+    assert_eq!(
+        (rest["data"][0]["content"].as_str(), &rest["has_more"]),
+        (Some("What may she eat?"), &json!(true))
+    );
+    let stats = ann(Method::GET, "/v1/sessions/travel").ok().await["stats"].clone();
+    assert_eq!((&stats["messages"], &stats["pins"]), (&json!(4), &json!(1)));
+    let path = format!("/v1/sessions/travel/pins/{}", made["id"].as_str().unwrap());
+    assert_eq!(ann(Method::DELETE, &path).text().await.0, 204);
+    assert_eq!(ann(Method::DELETE, &path).refused().await.0, 404);
+    assert_eq!(ann(Method::DELETE, "/v1/sessions/travel").text().await.0, 204);
+    assert_eq!(ann(Method::GET, "/v1/sessions").ok().await["data"], json!([]));
+    world.script.push(Reply::text("I do not know."));
+    gateway.says("Where does my aunt live?").user("ann").session("travel").words().await;
+    assert!(!world.model.requests().pop().unwrap().body.to_string().contains("Zanzibar"));
+}
+
+#[tokio::test]
+async fn what_is_remembered_of_a_user_is_used_in_all_their_sessions_and_goes_when_they_say_so() {
+    let world = World::new().await;
+    let keys = format!("app:{KEY}");
+    let gateway = world.gateway_with(&[("API_KEYS", &keys), ("MEMORY_LIMIT", "50")]).await;
+    let ann = |method: Method, path: &str| gateway.plain(method, path).key(KEY).user("ann");
+    world.otherwise(Reply::text("I see."));
+    gateway.says("I live in Riga and I work as a nurse.").user("ann").session("a").words().await;
+    let deadline = tokio::time::Instant::now() + crate::support::TIMEOUT;
+    let memories = loop {
+        let memories = ann(Method::GET, "/v1/memories").ok().await["data"].clone();
+        if memories != json!([]) {
+            break memories;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "nothing is remembered");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    let fact = memories[0]["content"].as_str().unwrap().to_owned();
+    let asks = async |who: Option<&str>, session: &str| {
+        let asking = gateway.says("What do you know of me?").session(session);
+        if let Some(user) = who { asking.user(user) } else { asking }.words().await;
+        world.model.requests().pop().unwrap().body.to_string().contains(&fact)
+    };
+    assert!(asks(Some("ann"), "b").await, "another session of hers");
+    assert!(!asks(Some("bob"), "b").await, "another user");
+    assert!(!asks(None, "a").await, "nobody known");
+    let path = format!("/v1/memories/{}", memories[0]["id"].as_str().unwrap());
+    assert_eq!(gateway.plain(Method::DELETE, &path).key(KEY).user("bob").refused().await.0, 404);
+    assert!(ann(Method::DELETE, "/v1/memories").ok().await["erased"].as_u64() > Some(0));
+    assert_eq!(ann(Method::GET, "/v1/memories").ok().await["data"], json!([]));
+}
+
+#[tokio::test]
+async fn no_tenant_and_no_user_sees_what_another_has_said() {
+    let world = World::new().await;
+    let gateway = world.gateway().await;
+    world.otherwise(Reply::text("I see."));
+    // The same names for all, and names that would run into each other if they were only put together.
+    let tenants = ["acme", "globex", "a", "a.b"];
+    let users = [Some("ann"), Some("acme/ann"), Some("ann session x"), None];
+    let everybody: Vec<Who> =
+        tenants.iter().flat_map(|tenant| users.iter().map(|user| Who { tenant, user: *user })).collect();
+    let secret = |who: &Who| {
+        format!("secret-{}-{}", who.tenant, who.user.unwrap_or("nobody").replace([' ', '/'], "_"))
+    };
+    for who in &everybody {
+        let asking = gateway
+            .by(*who, Method::POST, "/v1/chat/completions")
+            .json(&said(&format!("It is {}.", secret(who))));
+        asking.session("x").words().await;
+        let pin = json!({"content": format!("pinned {}", secret(who))});
+        gateway.by(*who, Method::POST, "/v1/sessions/x/pins").json(&pin).ok().await;
+    }
+    for who in &everybody {
+        let seen = gateway.all_that_is_seen(*who, "x").await;
+        let asking = gateway.by(*who, Method::POST, "/v1/chat/completions").json(&said("What is it?"));
+        asking.session("x").words().await;
+        let told = world.model.requests().pop().unwrap().body.to_string();
+        for other in &everybody {
+            let is_own = std::ptr::eq(who, other);
+            let words = format!("{}.", secret(other));
+            assert_eq!(told.contains(&words), is_own, "{who:?} is told of {other:?}");
+            assert_eq!(seen.contains(&words), is_own, "{who:?} sees {other:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn ten_follow_one_turn_and_each_hears_all_of_it_once() {
+    let world = World::new().await;
+    let gateway = world.gateway().await;
+    let (gate, whole) = (Gate::new(), ["One word and another."; 40].join(" "));
+    world.script.push(Reply::text(&whole).paced(9, Duration::from_millis(2)).behind(&gate));
+    let mut body = said("Speak to me.");
+    body["stream"] = true.into();
+    let mut first = gateway.chat(&body).user("ann").session("a");
+    let asked = first.send().await;
+    let id = asked.headers()["x-turn-id"].to_str().unwrap().to_owned();
+    first = gateway.get(&format!("/v1/turns/{id}/events"));
+    drop(first);
+    let follow = || gateway.get(&format!("/v1/turns/{id}/events")).user("ann");
+    let mut early = Vec::new();
+    for _ in 0..7 {
+        early.push(follow().send().await);
+    }
+    // Two leave, and one reads nothing until all is over.
+    drop(early.split_off(5));
+    let slow = early.pop().unwrap();
+    gate.open();
+    let whole_of_first = asked.text().await.unwrap();
+    assert!(whole_of_first.ends_with("data: [DONE]\n\n"));
+    let mut texts = Vec::new();
+    for response in early {
+        texts.push(response.text().await.unwrap());
+    }
+    for _ in 0..3 {
+        texts.push(follow().text().await.1);
+    }
+    texts.push(slow.text().await.unwrap());
+    let by_session = gateway.get("/v1/sessions/a/events").user("ann").text().await.1;
+    assert_eq!(by_session, texts[0]);
+    let heard = |text: &str| -> String {
+        frames(text)
+            .iter()
+            .filter(|frame| frame.name.as_deref() == Some("delta"))
+            .map(|frame| frame.json()["text"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(texts.len(), 8);
+    for text in &texts {
+        assert_eq!(text, &texts[0]);
+        assert_eq!(heard(text), whole);
+        let last = frames(text).pop().unwrap();
+        assert_eq!((last.name.as_deref(), &last.json()["text"]), (Some("done"), &json!(whole)));
+    }
+    // Who was cut off goes on behind what they have seen.
+    let seen = 20;
+    let rest = follow().header("last-event-id", &seen.to_string()).text().await.1;
+    assert!(
+        !rest.contains(&format!("id: {seen}\n")) && rest.contains(&format!("id: {}\n", seen + 1)),
+        "{rest}"
+    );
+    assert_eq!(gateway.get(&format!("/v1/turns/{id}/events")).user("bob").refused().await.0, 404);
+}
+
+#[tokio::test]
+async fn a_key_has_bounds_and_a_turn_can_be_stopped() {
+    let world = World::new().await;
+    let keys = "fast:0123456789abcdef-fast;rate=2,poor:0123456789abcdef-poor;tokens=10";
+    let gateway = world.gateway_with(&[("API_KEYS", keys)]).await;
+    world.otherwise(Reply::text("I see."));
+    let asks = |key: &str| gateway.plain(Method::POST, "/v1/chat/completions").key(key).json(&said("hi"));
+    let (fast, poor) = ("0123456789abcdef-fast", "0123456789abcdef-poor");
+    asks(fast).words().await;
+    asks(fast).words().await;
+    let response = asks(fast).send().await;
+    assert_eq!(response.status(), 429);
+    let wait: u64 = response.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!((1..=30).contains(&wait), "{wait}");
+    asks(poor).words().await;
+    let (status, error) = asks(poor).refused().await;
+    assert_eq!((status, &error["code"]), (429, &json!("insufficient_quota")));
+    let keys = format!("app:{KEY}");
+    drop(gateway);
+    let gateway = world.gateway_with(&[("API_KEYS", &keys)]).await;
+    world.script.push(Reply::text(&"and on ".repeat(50)).hang_after(4));
+    let mut body = said("Go on about it.");
+    body["stream"] = true.into();
+    let response = gateway.chat(&body).send().await;
+    let id = response.headers()["x-turn-id"].to_str().unwrap().to_owned();
+    assert_eq!(gateway.plain(Method::DELETE, &format!("/v1/turns/{id}")).key(KEY).text().await.0, 204);
+    let text = response.text().await.unwrap();
+    assert!(text.contains("was stopped") && text.ends_with("[DONE]\n\n"), "{text}");
+}
+
+const SECRET: &str = "a secret of more than thirty-two letters";
+
+fn token(claims: Value) -> String {
+    encode(&Header::default(), &claims, &EncodingKey::from_secret(SECRET.as_bytes())).unwrap()
+}
+
+#[tokio::test]
+async fn a_token_says_who_asks_whatever_the_headers_say() {
+    let world = World::new().await;
+    let gateway = world.gateway_with(&[("JWT_SECRET", SECRET)]).await;
+    world.otherwise(Reply::text("I see."));
+    let until = chrono::Utc::now().timestamp() + 3600;
+    let ann = token(json!({"sub": "ann", "exp": until, "tenant_id": "acme"}));
+    let bob = token(json!({"sub": "bob", "exp": until, "tenant_id": "acme"}));
+    let asks = |token: &str, words: &str| {
+        gateway.plain(Method::POST, "/v1/chat/completions").key(token).json(&said(words)).session("a")
+    };
+    asks(&ann, "It is secret-of-ann.").words().await;
+    // Nobody becomes somebody else by a header.
+    asks(&bob, "What is it?").user("ann").words().await;
+    assert!(!world.model.requests().pop().unwrap().body.to_string().contains("secret-of-ann"));
+    assert_eq!(asks(&bob, "x").header("x-tenant-id", "globex").refused().await.0, 403);
+    let ended = token(json!({"sub": "ann", "exp": until - 7200}));
+    assert_eq!(asks(&ended, "x").refused().await.0, 401);
+    assert_eq!(gateway.plain(Method::GET, "/v1/models").refused().await.0, 401);
+    let metrics = token(json!({"sub": "m", "exp": until, "scope": "figaro:metrics"}));
+    assert_eq!(gateway.plain(Method::GET, "/metrics").key(&metrics).text().await.0, 200);
+    assert_eq!(asks(&metrics, "x").refused().await.0, 403);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Two who ask have one conversation only if they are the same.
+    #[test]
+    fn no_two_callers_share_a_place(
+        names in prop::collection::vec(("[a-c.]{1,3}", prop::option::of("[a-c/ :]{1,4}"), "[a-c/ :]{1,4}"), 2),
+    ) {
+        use figaro::http::caller::Caller;
+        use figaro::config::Rights;
+        let spot = |(tenant, user, session): &(String, Option<String>, String)| {
+            let user = user.as_deref().map(str::trim).filter(|user| !user.is_empty()).map(str::to_owned);
+            let caller = Caller { key: None, rights: Rights::USUAL, tenant: tenant.clone(), user: user.clone() };
+            let session = session.trim().to_owned();
+            caller.session(&session).ok().map(|spot| ((tenant.clone(), user, session), spot))
+        };
+        if let (Some((one, here)), Some((other, there))) = (spot(&names[0]), spot(&names[1])) {
+            let is_same_person = one.0 == other.0 && one.1 == other.1;
+            prop_assert_eq!(here.place.conversation() == there.place.conversation(), one == other);
+            prop_assert_eq!(here.user == there.user, is_same_person && (one.1.is_some() || one == other));
+            prop_assert_eq!(here.owner == there.owner, is_same_person && (one.1.is_some() || one == other));
+        }
+    }
+}
