@@ -10,8 +10,9 @@ use tokio::time::Instant;
 use crate::provider::Item;
 use crate::turn::run::Handed;
 
-/// So many are kept at most, and for so long.
+/// So many are kept at most, of so many bytes together, and for so long.
 const MAX_KEPT: usize = 1_000;
+const MAX_BYTES: usize = 64 << 20;
 const KEPT: Duration = Duration::from_secs(3600);
 
 /// What turns have left. Cheap to clone; clones share it.
@@ -28,6 +29,7 @@ struct Key {
 #[derive(Debug)]
 struct Kept {
     items: Arc<Vec<Item>>,
+    bytes: usize,
     at: Instant,
 }
 
@@ -38,13 +40,15 @@ impl Handovers {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         all.retain(|_, kept| now.duration_since(kept.at) < KEPT);
-        while all.len() >= MAX_KEPT {
+        let bytes = handed.items.iter().map(|item| item.tokens(str::len)).sum();
+        while all.len() >= MAX_KEPT || all.values().map(|kept| kept.bytes).sum::<usize>() + bytes > MAX_BYTES
+        {
             let oldest = all.iter().min_by_key(|(_, kept)| kept.at).map(|(key, _)| key.clone());
             let Some(oldest) = oldest else { break };
             all.remove(&oldest);
         }
         let key = Key { identity: identity.to_owned(), call: first.id.clone() };
-        all.insert(key, Kept { items: Arc::new(handed.items.clone()), at: now });
+        all.insert(key, Kept { items: Arc::new(handed.items.clone()), bytes, at: now });
     }
 
     /// What the turn had said and done that left this call, its first, to this caller.

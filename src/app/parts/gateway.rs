@@ -187,6 +187,7 @@ impl Served {
             Ok(address) => tracing::info!("the HTTP gateway listens at http://{address}"),
             Err(error) => tracing::warn!(%error, "the HTTP gateway does not know its address"),
         }
+        let hub = gateway.hub.clone();
         let router = match webhook {
             Some(webhook) => router(gateway).merge(webhook.routes()),
             None => router(gateway),
@@ -194,7 +195,8 @@ impl Served {
         let stopping = background.clone();
         background.spawn("gateway", async move {
             door.serve(router, stopping).await;
-            // Turns that still run have it open; its name goes.
+            // Turns that still run have it open.
+            hub.settled().await;
             drop(scratch);
         });
     }

@@ -73,7 +73,7 @@ pub(in crate::http) fn take_handed(
     caller: &Caller,
     follower: &Follower,
 ) -> Option<Handed> {
-    let handed = follower.turn().requested().handed()?;
+    let handed = follower.turn().handed()?;
     gateway.handovers.keep(&caller.identity(), &handed);
     Some(handed)
 }

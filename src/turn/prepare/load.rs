@@ -142,11 +142,7 @@ impl Loader {
             asked_at: now,
             room: Room::of(self.history_tokens),
         };
-        let given = question.requested.as_deref().and_then(|requested| requested.history.as_ref());
-        let context = match given {
-            Some(items) => Context { recent: History::given(items), ..Context::default() },
-            None => self.contexts.of(&asking).await.map_err(not_rendered)?,
-        };
+        let context = self.context(question, &asking).await?;
         let material = Material {
             bot: &self.bot,
             // One that goes by Figaro's own rules alone leaves its place to the persona.
@@ -174,6 +170,14 @@ impl Loader {
         let now = answer.chain(question.parts.iter().rev()).chain(background.iter().rev());
         let written = written(question, now, &history);
         Ok(Loaded { window, side_effects, in_hand: read_in_hand(&in_hand), written })
+    }
+
+    /// What of the conversation so far is carried: what whoever asks says was said before, else what is stored.
+    async fn context(&self, question: &Question, asking: &Asking<'_>) -> Result<Context, TurnError> {
+        match question.requested.as_deref().and_then(|requested| requested.history.as_ref()) {
+            Some(items) => Ok(Context { recent: History::given(items), ..Context::default() }),
+            None => self.contexts.of(asking).await.map_err(not_rendered),
+        }
     }
 
     /// The pictures of the question and of the history, if one of the models that may be asked sees.

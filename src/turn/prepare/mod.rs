@@ -25,6 +25,7 @@ use super::outcome::Outcome;
 use super::question::Question;
 use super::reply::Reply;
 use super::report::Reporter;
+use super::requested::Requested;
 use super::run::{Answer, Run, Shown};
 use super::setup::Setup;
 use super::taken_up::TakenUp;
@@ -136,6 +137,22 @@ pub(in crate::turn) fn form(agent: &Agent) -> Result<Option<Form>, TurnError> {
     })
 }
 
+/// The form of an answer: the one that is asked for, else that of the agent.
+fn form_of(requested: Option<&Requested>, agent: Option<&Agent>) -> Result<Option<Form>, TurnError> {
+    match requested.and_then(|requested| requested.form.clone()) {
+        Some(form) => Ok(Some(form)),
+        None => Ok(agent.map(form).transpose()?.flatten()),
+    }
+}
+
+/// The tools of a turn, with those of whoever asks.
+fn with_own(tools: Arc<Registry>, requested: Option<&Requested>) -> Arc<Registry> {
+    match requested.filter(|requested| !requested.tools.is_empty()) {
+        Some(requested) => Arc::new(tools.and(&requested.tools)),
+        None => tools,
+    }
+}
+
 /// The tools of a turn in whose prompt keys or memories stand.
 fn offered(tools: Arc<Registry>, has_keys: bool, remembers: bool) -> Arc<Registry> {
     let tools = if has_keys { Arc::new(tools.looking_up()) } else { tools };
@@ -207,17 +224,10 @@ impl Preparer {
         let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
         let (instructions, has_keys) = (loaded.window.instructions.clone(), loaded.window.has_keys);
         let pins = loaded.window.pins.clone();
-        let tools = match requested.filter(|requested| !requested.tools.is_empty()) {
-            Some(requested) => Arc::new(part.tools.and(&requested.tools)),
-            None => part.tools,
-        };
-        let tools = offered(tools, has_keys, !loaded.window.labels.is_empty());
+        let tools = offered(with_own(part.tools, requested), has_keys, !loaded.window.labels.is_empty());
         let of_chat = [config.settings, persona.settings];
         let ground = Some(ground(&loaded, agent, Generation::nearest(of_chat)));
-        let form = match requested.and_then(|requested| requested.form.clone()) {
-            Some(form) => Some(form),
-            None => agent.map(form).transpose().map_err(failed)?.flatten(),
-        };
+        let form = form_of(requested, agent).map_err(failed)?;
         let run = self.run(loaded, question, &taken_up, &tools).shaped(form);
         let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.untold());
         let setup = Setup {
