@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::http::{Gateway, KEY};
-use crate::support::{ANN, World};
+use crate::support::{ANN, TIMEOUT, World};
 
 const SECRET: &str = "the-secret-of-telegram";
 
@@ -51,8 +51,12 @@ async fn an_update_that_was_taken_is_answered_once_whatever_happens() {
     // One that was told to be received is not lost by a crash.
     world.script.push(Reply::silence());
     assert_eq!(gateway.sends(&update(2, "and now?"), SECRET).await, 200);
+    world
+        .model
+        .wait_until(TIMEOUT, |requests| (requests.len() > 1).then_some(()))
+        .await
+        .expect("it is asked");
     gateway.bot.kill();
-    world.script.push(Reply::text("Now, too."));
     world.script.push(Reply::text("Now, too."));
     let gateway = world.webhook().await;
     assert_eq!(world.answers(ANN, 2).await[1]["text"], "Now, too.");

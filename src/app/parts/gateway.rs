@@ -8,10 +8,10 @@ use tempfile::TempDir;
 
 use super::background::namer;
 use super::base::Base;
+use super::no_chat::no_chat;
 use super::tools::{alone, without_chat};
 use super::turns::{Background, TurnParts, turns};
 use crate::app::failure::Refusal;
-use crate::app::no_chat::no_chat;
 use crate::config::{
     AccessMode, AccessSettings, EngineKind, HttpSettings, LimitSettings, Settings, StoreUrl,
 };

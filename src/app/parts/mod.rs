@@ -7,6 +7,7 @@ pub(super) mod gateway;
 mod handles;
 mod meaning;
 mod memories;
+pub(super) mod no_chat;
 mod router;
 mod tools;
 mod turns;
