@@ -16,7 +16,6 @@ mod identity;
 mod init;
 mod memory;
 mod models;
-mod no_chat;
 mod owner_invite;
 mod packs;
 mod parts;
@@ -39,6 +38,7 @@ use crate::telegram::recovery::{Left, recover};
 use crate::telemetry;
 
 use groups::{Groups, LAST_CALL};
+use parts::no_chat::settle;
 use parts::{Parts, Updates};
 use pause::Pause;
 use stop::{Stop, end_now};
@@ -185,7 +185,7 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
         Updates::Sent(webhook) => Some(webhook),
     };
     if let Some(gateway) = runners.gateway {
-        no_chat::settle(store, |place| place.chat.is_outside(), &clock)
+        settle(store, |place| place.chat.is_outside(), &clock)
             .await
             .map_err(|error| Refusal(error.to_string()))?;
         gateway.serve(webhook.clone(), &groups.front);

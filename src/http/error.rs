@@ -120,6 +120,12 @@ impl IntoResponse for ApiError {
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        // What is left of the body is not read: the connection is of no more use.
+        let has_rest =
+            [StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNSUPPORTED_MEDIA_TYPE, StatusCode::REQUEST_TIMEOUT];
+        if has_rest.contains(&self.status) {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
         if let Some(time) = self.retry_after {
             // Whole seconds; a part of one is rounded up, so that nobody comes too early.
             let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);

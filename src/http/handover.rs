@@ -7,18 +7,23 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::domain::tool::Call;
+use crate::ids::RequestId;
 use crate::provider::Item;
 use crate::turn::run::Handed;
 
-/// So many are kept at most, and for so long.
+/// So many are kept at most, of so many bytes together, and for so long.
 const MAX_KEPT: usize = 1_000;
+const MAX_BYTES: usize = 64 << 20;
+/// So many of the last characters of a request's id tell its calls from those of others.
+const MARK_CHARS: usize = 12;
 const KEPT: Duration = Duration::from_secs(3600);
 
 /// What turns have left. Cheap to clone; clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Handovers(Arc<Mutex<BTreeMap<Key, Kept>>>);
 
-/// A call of a caller: the ids of calls are the providers', and may not be unique among callers.
+/// The first call that was left to a caller, as they know it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     identity: String,
@@ -28,30 +33,66 @@ struct Key {
 #[derive(Debug)]
 struct Kept {
     items: Arc<Vec<Item>>,
+    bytes: usize,
     at: Instant,
 }
 
+/// What stands before the ids of a turn's calls as its caller knows them: those of providers are not unique.
+fn mark(request: RequestId) -> String {
+    let id = request.to_string().to_lowercase();
+    format!("{}-", id.get(id.len().saturating_sub(MARK_CHARS)..).unwrap_or_default())
+}
+
 impl Handovers {
-    /// Keeps what a turn of this caller has left.
-    pub fn keep(&self, identity: &str, handed: &Handed) {
-        let Some(first) = handed.calls.first() else { return };
+    /// Keeps what a turn of this caller has left; gives the calls as the caller is to know them.
+    pub fn keep(&self, identity: &str, request: RequestId, handed: &Handed) -> Vec<Call> {
+        let mark = mark(request);
+        let calls = handed.calls.iter().map(|call| Call { id: format!("{mark}{}", call.id), ..call.clone() });
+        let calls: Vec<Call> = calls.collect();
+        if let Some(first) = calls.first() {
+            self.insert(Key { identity: identity.to_owned(), call: first.id.clone() }, handed);
+        }
+        calls
+    }
+
+    fn insert(&self, key: Key, handed: &Handed) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         all.retain(|_, kept| now.duration_since(kept.at) < KEPT);
-        while all.len() >= MAX_KEPT {
+        let bytes = handed.items.iter().map(|item| item.tokens(str::len)).sum();
+        while all.len() >= MAX_KEPT || all.values().map(|kept| kept.bytes).sum::<usize>() + bytes > MAX_BYTES
+        {
             let oldest = all.iter().min_by_key(|(_, kept)| kept.at).map(|(key, _)| key.clone());
             let Some(oldest) = oldest else { break };
             all.remove(&oldest);
         }
-        let key = Key { identity: identity.to_owned(), call: first.id.clone() };
-        all.insert(key, Kept { items: Arc::new(handed.items.clone()), at: now });
+        all.insert(key, Kept { items: Arc::new(handed.items.clone()), bytes, at: now });
     }
 
-    /// What the turn had said and done that left this call, its first, to this caller.
+    /// What was done since a question, where a turn of this caller had left its last calls: all that the turn had done, Figaro's own
+    /// calls with it, which the caller does not send; then the results that they send.
     #[must_use]
-    pub fn items(&self, identity: &str, call: &str) -> Option<Arc<Vec<Item>>> {
-        let key = Key { identity: identity.to_owned(), call: call.to_owned() };
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.get(&key).map(|kept| kept.items.clone())
+    pub fn resumed(&self, identity: &str, done: Vec<Item>) -> Vec<Item> {
+        let last = done.iter().enumerate().rev().find_map(|(at, item)| match item {
+            Item::Assistant { calls, .. } => Some((at, calls.first()?.id.clone())),
+            Item::User { .. } | Item::ToolResult { .. } => None,
+        });
+        let Some((at, call)) = last else { return done };
+        let Some((mark, _)) = call.split_once('-').map(|(mark, rest)| (format!("{mark}-"), rest)) else {
+            return done;
+        };
+        let kept = {
+            let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            all.get(&Key { identity: identity.to_owned(), call }).map(|kept| kept.items.clone())
+        };
+        let Some(kept) = kept else { return done };
+        let results = done.into_iter().skip(at + 1).map(|item| match item {
+            Item::ToolResult { call_id, name, output } => {
+                let call_id = call_id.strip_prefix(&mark).map(str::to_owned).unwrap_or(call_id);
+                Item::ToolResult { call_id, name, output }
+            }
+            item @ (Item::User { .. } | Item::Assistant { .. }) => item,
+        });
+        kept.iter().cloned().chain(results).collect()
     }
 }

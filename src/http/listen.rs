@@ -16,8 +16,8 @@ use crate::shutdown::TaskTracker;
 
 /// So many connections are open at most; further ones wait.
 const MAX_CONNECTIONS: usize = 1024;
-/// The head of a request comes within this time.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
+/// The head of a request comes within this time, counted from the answer before it: clients keep a connection about so long.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 /// The most headers of a request, and the most bytes that are read ahead: a head is no longer.
 const MAX_HEADERS: usize = 64;
 const MAX_HEAD_BYTES: usize = 32 * 1024;

@@ -34,7 +34,6 @@ pub use self::handover::Handovers;
 pub use self::lanes::Lanes;
 
 /// What is served at which path.
-#[must_use]
 pub fn router(gateway: Gateway) -> Router {
     Router::new()
         .route("/healthz", get(health::alive))

@@ -83,8 +83,7 @@ fn turn_of(gateway: &Gateway, caller: &Caller, id: &str) -> Result<Arc<Turn>, Ap
 }
 
 fn stream(turn: Arc<Turn>, seen: Option<usize>) -> Response {
-    let requested = turn.requested();
-    let metadata = Metadata { turn: turn.id(), session: None, agent: requested.agent.clone() };
+    let metadata = Metadata { turn: turn.id(), session: None, agent: turn.agent().map(str::to_owned) };
     let first = seen.is_none().then(|| sse::event("metadata", &metadata.json()));
     sse::stream(Following {
         follower: Follower::new(turn),
@@ -150,7 +149,7 @@ impl Following {
         match self.said.ended() {
             Ok(closing) => {
                 let model = closing.model.as_ref().map(ToString::to_string);
-                let handed = self.follower.turn().requested().handed();
+                let handed = self.follower.turn().handed();
                 let calls = handed.map_or(0, |handed| handed.calls.len());
                 let done = json!({
                     "text": self.said.whole(), "model": model, "usage": usage(closing.usage), "calls_for_you": calls,

@@ -267,7 +267,7 @@ impl Turns {
                 self.ender.end(&turn, &question, &outcome, &control).await;
                 let handed = outcome.answer().and_then(|answer| answer.handed.as_deref());
                 if let Some((requested, handed)) = question.requested.as_deref().zip(handed) {
-                    requested.hand(handed.clone());
+                    requested.left.hand(handed.clone());
                 }
                 if let Some(closing) = outcome.closing() {
                     self.bus.publish(turn.id, TurnEventKind::Closed(Box::new(closing)));

@@ -43,7 +43,7 @@ pub struct Requested {
     /// The tools that whoever asks has.
     pub tools: Vec<Arc<dyn Tool>>,
     /// What the turn leaves to whoever asks, once it is over.
-    pub left: Left,
+    pub left: Arc<Left>,
 }
 
 /// What a turn leaves to whoever asks.
@@ -69,15 +69,17 @@ impl Requested {
             ..config
         }
     }
+}
 
+impl Left {
     /// The turn leaves this to whoever asks.
     pub(super) fn hand(&self, handed: Handed) {
-        *self.left.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(handed);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(handed);
     }
 
-    /// What the turn has left to whoever asks, once it is over.
+    /// What the turn has left, once it is over.
     #[must_use]
     pub fn handed(&self) -> Option<Handed> {
-        self.left.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -138,7 +138,7 @@ async fn a_failure_has_the_form_and_the_status_that_clients_know() {
     let wrong = [
         (json!({"messages": []}), "model"),
         (json!({"model": "figaro", "messages": []}), "role user"),
-        (json!({"model": "figaro", "messages": "x"}), "messages"),
+        (json!({"model": "figaro", "messages": "x"}), "expected a sequence"),
         (
             json!({"model": "figarro", "messages": [{"role": "user", "content": "x"}]}),
             "did you mean `figaro`?",

@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::World;
-use crate::support::http::{Asking, Gateway, KEY, TENANTS, frames, said};
+use crate::support::http::{Asking, Gateway, KEY, OWNER, TENANTS, frames, said};
 
 /// Somebody who asks.
 #[derive(Debug, Clone, Copy)]
@@ -286,4 +286,34 @@ proptest! {
             prop_assert_eq!(here.owner == there.owner, is_same_person && (one.1.is_some() || one == other));
         }
     }
+}
+
+#[tokio::test]
+async fn a_stop_lets_turns_end_and_tells_those_who_wait() {
+    let world = World::new().await;
+    let gateway = world.gateway().await;
+    let gate = Gate::new();
+    world.script.push(Reply::text("Here is the whole of it.").behind(&gate));
+    let running = gateway.says("Are you there?").user("ann").session("a").send();
+    let waiting = gateway.says("And now?").user("ann").session("a").send();
+    let ending = async {
+        // One is at the model, and the other waits for it.
+        let at_work = ["figaro_turns_running 1\n", "figaro_questions_waiting 1\n"];
+        let deadline = tokio::time::Instant::now() + crate::support::TIMEOUT;
+        loop {
+            let metrics = gateway.plain(Method::GET, "/metrics").key(OWNER).text().await.1;
+            if at_work.iter().all(|line| metrics.contains(line)) {
+                break;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "{metrics}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        gateway.bot.signal("TERM");
+        gateway.bot.logged("stopping").await;
+        gate.open();
+    };
+    let (running, waiting, ()) = tokio::join!(running, waiting, ending);
+    let mut statuses = [running.status().as_u16(), waiting.status().as_u16()];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 503]);
 }

@@ -44,6 +44,7 @@ mod hostile;
 mod http;
 mod http_sessions;
 mod http_tools;
+mod http_webhook;
 mod init;
 mod language_crawl;
 mod languages;

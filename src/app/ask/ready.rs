@@ -11,8 +11,8 @@ use super::question;
 use crate::app::environment::open_store;
 use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
-use crate::app::no_chat::{no_chat, settle};
 use crate::app::parts::asking::{Asking, asking};
+use crate::app::parts::no_chat::{no_chat, settle};
 use crate::config::{
     AccessMode, AccessSettings, EngineKind, LimitSettings, Settings, StoreSettings, StoreUrl,
 };

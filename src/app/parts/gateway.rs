@@ -8,10 +8,10 @@ use tempfile::TempDir;
 
 use super::background::namer;
 use super::base::Base;
+use super::no_chat::no_chat;
 use super::tools::{alone, without_chat};
 use super::turns::{Background, TurnParts, turns};
 use crate::app::failure::Refusal;
-use crate::app::no_chat::no_chat;
 use crate::config::{
     AccessMode, AccessSettings, EngineKind, HttpSettings, LimitSettings, Settings, StoreUrl,
 };
@@ -190,6 +190,7 @@ impl Served {
             Ok(address) => tracing::info!("the HTTP gateway listens at http://{address}"),
             Err(error) => tracing::warn!(%error, "the HTTP gateway does not know its address"),
         }
+        let hub = gateway.hub.clone();
         let router = match webhook {
             Some(webhook) => router(gateway).merge(webhook.routes()),
             None => router(gateway),
@@ -197,7 +198,8 @@ impl Served {
         let stopping = background.clone();
         background.spawn("gateway", async move {
             door.serve(router, stopping).await;
-            // Turns that still run have it open; its name goes.
+            // Turns that still run have it open.
+            hub.settled().await;
             drop(scratch);
         });
     }

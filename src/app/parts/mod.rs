@@ -7,17 +7,20 @@ pub(super) mod gateway;
 mod handles;
 mod meaning;
 mod memories;
+pub(super) mod no_chat;
+mod router;
 mod tools;
 mod turns;
 mod upkeep;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use self::base::{Base, Bot, Ground, Outside, Read};
 use self::gateway::{ByPlace, Served};
 use self::handles::{Tools, handles, late, task_cards};
+use self::router::{Onward, router};
 use self::tools::{of_servers, registry, telegram};
-use self::turns::{Background, TurnParts, rights, turns};
+use self::turns::{Background, TurnParts, turns};
 use self::upkeep::{
     agent_watch, pack_watch, policy_watch, retention, rewriter, scheduler, servers_watch, spawn_keepers,
 };
@@ -50,9 +53,7 @@ use crate::scheduler::Scheduler;
 use crate::store::kv::KvStore;
 use crate::telegram::admins::TelegramAdmins;
 use crate::telegram::api::Api;
-use crate::telegram::commands::{
-    AccessRequests, CommandTable, Personas, Renames, RestingTasks, Rewordings, Zones,
-};
+use crate::telegram::commands::CommandTable;
 use crate::telegram::consents::TelegramConsents;
 use crate::telegram::delivery::TelegramDelivery;
 use crate::telegram::files::TelegramFiles;
@@ -140,36 +141,9 @@ pub(super) async fn build(
     let base = &bot.base;
     let mailboxes_of_gateway = mailboxes.clone();
     let scheduler = scheduler(base, &mailboxes, owners.clone());
-    let router = Arc::new(Router {
-        me: bot.me.clone(),
-        access: settings.access.clone(),
-        inbox: base.store.clone(),
-        people: base.store.clone(),
-        conversations: base.store.clone(),
-        settings: base.store.clone(),
-        pins: base.store.clone(),
-        receptions: base.store.clone(),
-        tasks: base.store.clone(),
-        mailboxes,
-        parked: base.parked.clone(),
-        rights: rights(base),
-        commands: commands.clone(),
-        requests: AccessRequests::new(&handles),
-        exchanges: Mutex::default(),
-        guesses: Mutex::default(),
-        zones: Zones::new(&handles),
-        renames: Renames::new(&handles),
-        rewordings: Rewordings::new(&handles),
-        sessions: base.store.clone(),
-        personas: Personas::new(&handles),
-        resting: RestingTasks::new(&handles),
-        owners: owners.clone(),
-        odd_kinds: Mutex::default(),
-        clock: clock.clone(),
-        newest,
-        // What a command shows may still go out while turns are being stopped.
-        background: groups.back.clone(),
-    });
+    let (own, heard) = (commands.clone(), owners.clone());
+    let onward = Onward { handles: &handles, commands: own, mailboxes, newest, owners: heard };
+    let router = Arc::new(router(&bot, onward));
     let updates = updates(&bot, router.clone());
     let (retention, rewriter) = (retention(base), rewriter(base));
     let policy = policy_watch(base, owners.clone());

@@ -44,9 +44,8 @@ impl WebhookSettings {
         );
         let secret = secret.unwrap_or_default();
         let is_letter = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
-        if !secret.is_empty()
-            && !((MIN_SECRET..=256).contains(&secret.len()) && secret.bytes().all(is_letter))
-        {
+        let fits = (MIN_SECRET..=256).contains(&secret.len()) && secret.bytes().all(is_letter);
+        if !fits && !secret.is_empty() {
             reader.fault("WEBHOOK_SECRET", "is not of 16 to 256 letters, digits, _ and -");
         }
         Some(Self { url, path, secret: secret.into() })

@@ -3,7 +3,7 @@
 use axum::http::HeaderMap;
 
 use super::super::error::ApiError;
-use super::{header, named};
+use super::names::{header, named};
 use crate::domain::model::ModelName;
 
 /// The most characters of the kind of client.

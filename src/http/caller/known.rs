@@ -24,6 +24,7 @@ const ROOM_AFTER: Duration = Duration::from_secs(1);
 pub struct Known {
     keys: Vec<Arc<Keyed>>,
     verifier: Option<Verifier>,
+    is_open: bool,
     /// What those have together who show no key.
     keyless: Arc<Semaphore>,
 }
@@ -51,13 +52,14 @@ impl Known {
         Self {
             keys: settings.keys.iter().cloned().map(|key| Arc::new(Keyed::new(key))).collect(),
             verifier: settings.token_key.as_ref().and_then(Verifier::new),
+            is_open: settings.keys.is_empty() && settings.token_key.is_none(),
             keyless: Arc::new(Semaphore::new(MAX_AT_ONCE)),
         }
     }
 
     /// Whether nobody need show who they are.
     pub(super) const fn is_open(&self) -> bool {
-        self.keys.is_empty() && self.verifier.is_none()
+        self.is_open
     }
 
     /// The key that was shown. It is compared with every key to the end, by their hashes, so that time tells nothing.

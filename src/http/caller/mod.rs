@@ -2,6 +2,7 @@
 
 mod headers;
 mod known;
+mod names;
 mod token;
 
 use std::sync::Arc;
@@ -12,14 +13,13 @@ use axum::http::{HeaderMap, header};
 
 pub use self::headers::Wishes;
 pub use self::known::{Keyed, Known};
+pub(super) use self::names::header;
+use self::names::named;
 use super::error::ApiError;
 use crate::config::{Rights, is_tenant};
 use crate::domain::agent::DEFAULT_TENANT;
 use crate::domain::chat::Place;
 use crate::ids::UserId;
-
-/// The most characters of the name of a person or a session.
-const MAX_NAME: usize = 256;
 
 /// Whoever calls.
 #[derive(Debug, Clone)]
@@ -97,28 +97,6 @@ impl Caller {
             None => format!("anonymous {}/{}", self.tenant, self.name()),
         }
     }
-}
-
-/// The name of a person or a session.
-fn named<'a>(what: &str, name: &'a str) -> Result<&'a str, ApiError> {
-    let name = name.trim();
-    let is_one = !name.is_empty() && name.chars().count() <= MAX_NAME && !name.chars().any(char::is_control);
-    match is_one {
-        true => Ok(name),
-        false => Err(ApiError::invalid(format!("{what} is no name: 1 to {MAX_NAME} characters on one line"))),
-    }
-}
-
-/// A header as text.
-///
-/// # Errors
-/// If it is no text.
-pub(super) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, ApiError> {
-    let Some(value) = headers.get(name) else { return Ok(None) };
-    let text = std::str::from_utf8(value.as_bytes());
-    let text =
-        text.map_err(|_no_text| ApiError::invalid(format!("the header {name} is no text in UTF-8")))?;
-    Ok(Some(text.trim()).filter(|text| !text.is_empty()))
 }
 
 impl<S> FromRequestParts<S> for Caller

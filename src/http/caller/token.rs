@@ -7,7 +7,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::super::error::ApiError;
-use super::named;
+use super::names::named;
 use crate::config::{Rights, TokenKey, is_tenant};
 use crate::secret::ExposeSecret;
 

@@ -73,9 +73,10 @@ pub(in crate::http) fn take_handed(
     caller: &Caller,
     follower: &Follower,
 ) -> Option<Handed> {
-    let handed = follower.turn().requested().handed()?;
-    gateway.handovers.keep(&caller.identity(), &handed);
-    Some(handed)
+    let turn = follower.turn();
+    let handed = turn.handed()?;
+    let calls = gateway.handovers.keep(&caller.identity(), turn.id(), &handed);
+    Some(Handed { calls, ..handed })
 }
 
 /// What the model has said beside its last calls.

@@ -65,7 +65,7 @@ pub(in crate::http) fn chunks(
         let metadata = Metadata {
             turn: turn.id(),
             session: writing.wanted.session.clone(),
-            agent: turn.requested().agent.clone(),
+            agent: turn.agent().map(str::to_owned),
         };
         writing.queue.push_back(sse::event("metadata", &metadata.json()));
     }

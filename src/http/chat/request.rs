@@ -206,7 +206,7 @@ pub(in crate::http) fn put(
         Some(agent) => agent_of(gateway, agent)?,
         None => requested.agent,
     };
-    let done = resumed(gateway, caller, done);
+    let done = gateway.handovers.resumed(&caller.identity(), done);
     // The session has the question already, and what was done since is what the caller sends.
     let goes_on = wishes.session.is_some() && !done.is_empty();
     let requested = Requested {
@@ -219,20 +219,6 @@ pub(in crate::http) fn put(
         ..requested
     };
     Ok(Put { words, session: wishes.session.clone(), is_eval: wishes.is_eval, goes_on, requested })
-}
-
-/// What was done since the question: where a turn of this caller had left these calls, all that it had done, Figaro's own calls
-/// with it, which the caller does not send.
-fn resumed(gateway: &Gateway, caller: &Caller, done: Vec<Item>) -> Vec<Item> {
-    let identity = caller.identity();
-    let kept = done.iter().enumerate().rev().find_map(|(at, item)| match item {
-        Item::Assistant { calls, .. } => Some((at, gateway.handovers.items(&identity, &calls.first()?.id)?)),
-        Item::User { .. } | Item::ToolResult { .. } => None,
-    });
-    match kept {
-        Some((at, items)) => items.iter().cloned().chain(done.into_iter().skip(at + 1)).collect(),
-        None => done,
-    }
 }
 
 /// Whether the caller's tools may be called.

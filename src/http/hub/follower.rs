@@ -104,20 +104,23 @@ mod tests {
         let first = hub.expect(asked());
         let (id, control) = (first.turn().id(), Control::default());
         let turn = hub.begin(id, &control).unwrap();
-        let early = tokio::spawn(all(first));
         for number in 0..50 {
             turn.tell(Told::Words(number.to_string()));
         }
-        let late = tokio::spawn(all(Follower::new(hub.turn(id, "ann").unwrap())));
+        let late = Follower::new(hub.turn(id, "ann").unwrap());
         assert!(hub.turn(id, "bob").is_none());
-        for number in 50..100 {
-            turn.tell(Told::Words(number.to_string()));
-        }
-        hub.end(&turn);
+        let telling = async {
+            for number in 50..100 {
+                turn.tell(Told::Words(number.to_string()));
+                tokio::task::yield_now().await;
+            }
+            hub.end(&turn);
+        };
+        let (early, late, ()) = futures::join!(all(first), all(late), telling);
         let after = Follower::new(hub.turn(id, "ann").unwrap());
         let wanted: Vec<String> = (0..100).map(|number| number.to_string()).collect();
-        assert_eq!(early.await.unwrap(), wanted);
-        assert_eq!(late.await.unwrap(), wanted);
+        assert_eq!(early, wanted);
+        assert_eq!(late, wanted);
         assert_eq!(all(after).await, wanted);
         assert!(!control.cancel.is_cancelled());
     }

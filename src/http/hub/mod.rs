@@ -23,6 +23,9 @@ use crate::turn::control::Control;
 const MAX_KEPT: usize = 500;
 const KEPT: std::time::Duration = std::time::Duration::from_secs(600);
 
+/// Between two looks whether all turns are over.
+const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(20);
+
 /// The turns that can be followed. Cheap to clone; clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Hub(Arc<Mutex<Turns>>);
@@ -87,6 +90,15 @@ impl Hub {
     #[must_use]
     pub fn open(&self) -> usize {
         self.turns().all.values().filter(|turn| turn.ended_at().is_none()).count()
+    }
+
+    /// Ends those that have not begun, as the bot is about to end, and resolves once no other runs.
+    pub async fn settled(&self) {
+        let waiting: Vec<Arc<Turn>> = self.turns().all.values().cloned().collect();
+        waiting.iter().filter(|turn| turn.is_waiting()).for_each(|turn| turn.end());
+        while self.open() > 0 {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
     }
 
     /// A lock whose holder panicked still guards whole maps: every change is complete before anything can fail.

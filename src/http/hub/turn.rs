@@ -11,7 +11,8 @@ use crate::delivery::{Told, TurnClosing, TurnEvent, TurnEventKind};
 use crate::domain::conversation::Conversation;
 use crate::ids::RequestId;
 use crate::turn::control::Control;
-use crate::turn::requested::Requested;
+use crate::turn::requested::{Left, Requested};
+use crate::turn::run::Handed;
 
 /// A question that is on its way.
 #[derive(Debug)]
@@ -33,7 +34,9 @@ pub struct Asked {
 /// A turn and all that it has told.
 #[derive(Debug)]
 pub struct Turn {
-    requested: Arc<Requested>,
+    id: RequestId,
+    agent: Option<String>,
+    left: Arc<Left>,
     conversation: Conversation,
     identity: String,
     key: Option<Arc<Keyed>>,
@@ -63,19 +66,36 @@ impl Turn {
     pub(super) fn new(asked: Asked) -> Self {
         let Asked { requested, conversation, identity, key, permit, lane } = asked;
         let log = Log { told: Vec::new(), followers: 0, state: State::Waiting, held: Some((permit, lane)) };
-        Self { requested, conversation, identity, key, log: Mutex::new(log), news: watch::Sender::default() }
+        // The messages of a request may be long: they are not kept as long as the turn can be followed.
+        let (id, agent, left) = (requested.id, requested.agent.clone(), requested.left.clone());
+        Self {
+            id,
+            agent,
+            left,
+            conversation,
+            identity,
+            key,
+            log: Mutex::new(log),
+            news: watch::Sender::default(),
+        }
     }
 
     /// Its id.
     #[must_use]
-    pub fn id(&self) -> RequestId {
-        self.requested.id
+    pub const fn id(&self) -> RequestId {
+        self.id
     }
 
-    /// What was asked for beside its question.
+    /// The agent that was asked for.
     #[must_use]
-    pub const fn requested(&self) -> &Arc<Requested> {
-        &self.requested
+    pub fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
+    }
+
+    /// What it has left to whoever asks, once it is over.
+    #[must_use]
+    pub fn handed(&self) -> Option<Handed> {
+        self.left.handed()
     }
 
     pub(super) const fn key(&self) -> Option<&Arc<Keyed>> {
@@ -144,6 +164,13 @@ impl Turn {
         drop(log.held.take());
         drop(log);
         self.news.send_replace(());
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        match self.log().state {
+            State::Waiting | State::Left => true,
+            State::Running(_) | State::Over(_) => false,
+        }
     }
 
     pub(super) fn take_lane(&self) -> Option<Lane> {

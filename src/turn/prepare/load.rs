@@ -149,11 +149,7 @@ impl Loader {
             asked_at: now,
             room: Room::of(self.history_tokens).without(of_records),
         };
-        let given = question.requested.as_deref().and_then(|requested| requested.history.as_ref());
-        let context = match given {
-            Some(items) => Context { recent: History::given(items), ..Context::default() },
-            None => self.contexts.of(&asking).await.map_err(not_rendered)?,
-        };
+        let context = self.context(question, &asking).await?;
         let material = Material {
             bot: &self.bot,
             // One that goes by Figaro's own rules alone leaves its place to the persona.
@@ -198,6 +194,14 @@ impl Loader {
         let words: Vec<&str> = words.chain(quoted.map(|quoted| quoted.text.as_str())).collect();
         let tokens = share.min(self.history_tokens / 2);
         bearing_lines(book, &self.prompts.packs(), &words.join("\n"), self.reporter.now(), tokens)
+    }
+
+    /// What of the conversation so far is carried: what whoever asks says was said before, else what is stored.
+    async fn context(&self, question: &Question, asking: &Asking<'_>) -> Result<Context, TurnError> {
+        match question.requested.as_deref().and_then(|requested| requested.history.as_ref()) {
+            Some(items) => Ok(Context { recent: History::given(items), ..Context::default() }),
+            None => self.contexts.of(asking).await.map_err(not_rendered),
+        }
     }
 
     /// The pictures of the question and of the history, if one of the models that may be asked sees.

@@ -143,7 +143,7 @@ pub(in crate::turn) fn form(agent: &Agent) -> Result<Option<Form>, TurnError> {
     })
 }
 
-/// The form of a turn's answers: that of its request, else that of its agent.
+/// The form of an answer: the one that is asked for, else that of the agent.
 fn form_of(requested: Option<&Requested>, agent: Option<&Agent>) -> Result<Option<Form>, TurnError> {
     match requested.and_then(|requested| requested.form.clone()) {
         Some(form) => Ok(Some(form)),
@@ -151,8 +151,8 @@ fn form_of(requested: Option<&Requested>, agent: Option<&Agent>) -> Result<Optio
     }
 }
 
-/// The tools of a turn, with those that its request brings.
-fn with_requested(tools: Arc<Registry>, requested: Option<&Requested>) -> Arc<Registry> {
+/// The tools of a turn, with those of whoever asks.
+fn with_own(tools: Arc<Registry>, requested: Option<&Requested>) -> Arc<Registry> {
     match requested.filter(|requested| !requested.tools.is_empty()) {
         Some(requested) => Arc::new(tools.bringing(&requested.tools)),
         None => tools,
@@ -239,7 +239,7 @@ impl Preparer {
         let (instructions, has_keys) = (loaded.window.instructions.clone(), loaded.window.has_keys);
         let pins = loaded.window.pins.clone();
         let records = self.records.offered(&book);
-        let tools = with_requested(part.tools, requested);
+        let tools = with_own(part.tools, requested);
         let tools = keeping(offered(tools, has_keys, !loaded.window.labels.is_empty()), &records);
         let of_chat = [config.settings, persona.settings];
         let ground = Some(Ground { records, ..ground(&loaded, agent, Generation::nearest(of_chat)) });

@@ -1,19 +1,9 @@
 //! The end of a run whose last calls are for tools of whoever asks: they make them, and the turn goes on with what comes of it.
 
-use super::{Answer, Run};
-use crate::domain::tool::Call;
+use super::Run;
+use super::state::{Answer, Handed};
 use crate::provider::Item;
 use crate::provider::fold::Pass;
-
-/// Calls that a turn leaves to whoever asks.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Handed {
-    /// The calls that they make.
-    pub calls: Vec<Call>,
-    /// What the turn has said and done since its question, the results of all its other calls with it. It goes on from there
-    /// once these calls have results.
-    pub items: Vec<Item>,
-}
 
 impl Run {
     /// The end of a turn that leaves calls to whoever asks.

@@ -12,10 +12,9 @@ mod shown;
 mod state;
 
 use self::anew::{hand_back, taken_back};
-pub use self::handed::Handed;
 pub(in crate::turn) use self::repeats::Unrepeated;
 pub use self::shown::Shown;
-pub use self::state::{Answer, CallResult, InHand, Planned, State};
+pub use self::state::{Answer, CallResult, Handed, InHand, Planned, State};
 use self::state::{Phase, TakenBack};
 use crate::domain::form::{Form, bare};
 use crate::domain::source::{Source, add_sources};

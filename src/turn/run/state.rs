@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::handed::Handed;
 use super::repeats::without;
 use crate::domain::conversation::PrivatePart;
 use crate::domain::observation::Observation;
@@ -17,6 +16,7 @@ use crate::domain::turn::PersonQuestion;
 use crate::domain::usage::Usage;
 use crate::ids::{MemoryId, RecordId, TaskId};
 use crate::policy::address::Addresses;
+use crate::provider::Item;
 use crate::provider::fold::Pass;
 
 /// What a turn's machine keeps between two steps.
@@ -201,6 +201,16 @@ impl Answer {
         self.usage += spent.usage;
         self.nano_usd = self.nano_usd.zip(spent.nano_usd).map(|(all, one)| all.saturating_add(one));
     }
+}
+
+/// Calls that a turn leaves to whoever asks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Handed {
+    /// The calls that they make.
+    pub calls: Vec<Call>,
+    /// What the turn has said and done since its question, the results of all its other calls with it. It goes on from there
+    /// once these calls have results.
+    pub items: Vec<Item>,
 }
 
 /// What was stored of the pass whose calls were being made.

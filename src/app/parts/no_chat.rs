@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::parts::base::Outside;
+use super::base::Outside;
 use crate::clock::Clock;
 use crate::delivery::{Consents, Titles};
-use crate::domain::chat::Place;
+use crate::domain::chat::{ChatKind, Place};
 use crate::domain::conversation::Conversation;
 use crate::domain::delivery::DeliveryEnd;
 use crate::domain::turn::TurnEnd;
@@ -21,10 +21,10 @@ use crate::turn::window::BotName;
 
 /// The port of a chat that there is not.
 #[derive(Debug)]
-pub(super) struct NoChat;
+struct NoChat;
 
 /// What turns have to do with where there is no chat. The model is told that it is called so.
-pub(super) fn no_chat(bot: BotName) -> Outside {
+pub(in crate::app) fn no_chat(bot: BotName) -> Outside {
     let none = Arc::new(NoChat);
     Outside { bot, admins: none.clone(), titles: none.clone(), consents: none.clone(), files: none }
 }
@@ -70,14 +70,14 @@ impl Admins for NoChat {
 ///
 /// # Errors
 /// When the store fails.
-pub(super) async fn settle(
+pub(in crate::app) async fn settle(
     store: &KvStore,
     is_there: impl Fn(&Place) -> bool,
     clock: &Clock,
 ) -> Result<(), StoreError> {
     let place = |conversation: Conversation| Place {
         chat: conversation.chat,
-        kind: crate::domain::chat::ChatKind::Private,
+        kind: ChatKind::Private,
         title: None,
         topic: conversation.topic,
     };

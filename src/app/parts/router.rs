@@ -1,0 +1,58 @@
+//! What decides what becomes of an update.
+
+use std::sync::{Arc, Mutex};
+
+use super::base::Bot;
+use super::turns::rights;
+use crate::delivery::Owners;
+use crate::telegram::commands::{
+    AccessRequests, CommandTable, Handles, Personas, Renames, RestingTasks, Rewordings, Zones,
+};
+use crate::telegram::newest::Newest;
+use crate::telegram::router::Router;
+use crate::turn::queue::Mailboxes;
+
+/// What the router passes things on to.
+pub(super) struct Onward<'a> {
+    pub(super) handles: &'a Handles,
+    pub(super) commands: Arc<CommandTable>,
+    pub(super) mailboxes: Mailboxes,
+    pub(super) newest: Newest,
+    pub(super) owners: Arc<dyn Owners>,
+}
+
+/// The router of the bot.
+pub(super) fn router(bot: &Bot<'_>, onward: Onward<'_>) -> Router {
+    let base = &bot.base;
+    let Onward { handles, commands, mailboxes, newest, owners } = onward;
+    Router {
+        me: bot.me.clone(),
+        access: base.settings.access.clone(),
+        inbox: base.store.clone(),
+        people: base.store.clone(),
+        conversations: base.store.clone(),
+        settings: base.store.clone(),
+        pins: base.store.clone(),
+        receptions: base.store.clone(),
+        tasks: base.store.clone(),
+        mailboxes,
+        parked: base.parked.clone(),
+        rights: rights(base),
+        commands,
+        requests: AccessRequests::new(handles),
+        exchanges: Mutex::default(),
+        guesses: Mutex::default(),
+        zones: Zones::new(handles),
+        renames: Renames::new(handles),
+        rewordings: Rewordings::new(handles),
+        sessions: base.store.clone(),
+        personas: Personas::new(handles),
+        resting: RestingTasks::new(handles),
+        owners,
+        odd_kinds: Mutex::default(),
+        clock: base.clock.clone(),
+        newest,
+        // What a command shows may still go out while turns are being stopped.
+        background: base.groups.back.clone(),
+    }
+}
