@@ -42,6 +42,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
     let store = backend.open().await;
     assert_eq!(store.chat_config(CHAT).await.unwrap(), ChatConfig::default());
     let config = ChatConfig {
+        packs: vec!["eldercare".to_owned()],
         custom_prompt: Some("Be brief.".into()),
         language: None,
         personality: Some(String::new()),
@@ -54,6 +55,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         zone_asked: Some(at(7)),
     };
     let change = ConfigPatch {
+        packs: Some(vec!["eldercare".to_owned()]),
         custom_prompt: Some(config.custom_prompt.clone()),
         language: Some(None),
         personality: Some(config.personality.clone()),
@@ -75,8 +77,12 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
     let without = ChatConfig { custom_prompt: None, ..config };
     assert_eq!(store.change_chat_config(CHAT, clear).await.unwrap(), without);
     // Nobody is asked twice where they are, and no model gets rid of the agent that holds it.
-    let cleared =
-        ChatConfig { zone_asked: Some(at(7)), agent: Some("tutor".into()), ..ChatConfig::default() };
+    let cleared = ChatConfig {
+        zone_asked: Some(at(7)),
+        agent: Some("tutor".into()),
+        packs: vec!["eldercare".to_owned()],
+        ..ChatConfig::default()
+    };
     assert_eq!(store.change_chat_config(CHAT, ConfigPatch::reset()).await.unwrap(), cleared);
     assert_eq!(store.chat_config(CHAT).await.unwrap(), cleared);
 }
