@@ -15,12 +15,13 @@ use crate::support::{ANN, World};
 /// Of a longer text parts of so many bytes tell languages apart.
 const MIN_BYTES: usize = 5;
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "/start",
     "/help",
     "/config",
     "/model",
     "/notes",
+    "/records",
     "/forget",
     "/export",
     "/privacy",

@@ -133,7 +133,7 @@ impl Frame {
         let most = points().map(|point| point.value).fold(f64::NEG_INFINITY, f64::max);
         // A flat line stands in the middle.
         let (least, most) =
-            if most - least < f64::EPSILON { (least - 1.0, most + 1.0) } else { (least, most) };
+            if (most - least).abs() < f64::EPSILON { (least - 1.0, most + 1.0) } else { (least, most) };
         let step = round_step((most - least) / STEPS);
         let low = ((least - (most - least) * 0.05) / step).floor() * step;
         let high = ((most + (most - least) * 0.05) / step).ceil() * step;

@@ -1,5 +1,7 @@
 //! Reminders of records: scheduled tasks like any others, made by a press of a button, found again when the record goes.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 
 use super::super::ToolError;
@@ -16,6 +18,8 @@ use crate::store::{RecordStore, StoreError, TaskAdded, TaskStore};
 pub struct Reminding {
     /// Makes tasks, within their limits.
     pub tasks: TaskTools,
+    /// Notes with records what reminds of them.
+    pub records: Arc<dyn RecordStore>,
 }
 
 /// Who has the bot remind of a record, and where.
@@ -53,7 +57,6 @@ impl Reminding {
     /// See [`NotReminded`]; then nothing more was made than what there was room for.
     pub async fn remind(
         &self,
-        records: &dyn RecordStore,
         book: &Book,
         entry: &Entry<'_>,
         asker: RemindedBy<'_>,
@@ -82,7 +85,7 @@ impl Reminding {
                 TaskAdded::Already(id) => id,
                 TaskAdded::ChatFull | TaskAdded::UserFull => return Err(NotReminded::Full),
             });
-            records.add_reminders(place.chat, entry.record.id, &made).await?;
+            self.records.add_reminders(place.chat, entry.record.id, &made).await?;
         }
         if made.is_empty() { Err(NotReminded::NoTime) } else { Ok(made) }
     }

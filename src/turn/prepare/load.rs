@@ -126,16 +126,12 @@ impl Loader {
             (self.reporter.or_without(notes, "notes"), self.reporter.or_without(background, "background"));
         let (history, mine): (Vec<Arc<Message>>, Vec<Arc<Message>>) =
             stored.into_iter().partition(|message| message.index < turn.first_index);
-        let mine = mine.into_iter().filter(|message| message.role != Role::User);
-        let mine: Vec<Arc<Message>> = mine.collect();
+        let mine: Vec<Arc<Message>> = mine.into_iter().filter(|message| message.role != Role::User).collect();
         let (in_hand, done) = split_in_hand(&mine, turn.checkpoint.as_ref(), taken_up);
         let pictures = self.pictures(question, &history, chosen.model).await;
         let zone = chosen.config.timezone.unwrap_or(self.default_zone);
         let words: Vec<&str> = question.parts.iter().map(|part| part.text.as_str()).collect();
-        // What others said in a group is not looked up for a guest.
-        let recalls = question.standing != Standing::Guest || !place.is_group();
-        let records = if recalls { self.records(question, chosen) } else { Vec::new() };
-        let of_records: usize = records.iter().map(|line| estimate_tokens(line) + 1).sum();
+        let records = self.records(question, chosen);
         let asking = Asking {
             place,
             zone,
@@ -145,9 +141,9 @@ impl Loader {
             pictures: &pictures,
             user: question.asker().map_or(&first.speaker.user, |asker| &asker.user),
             text: &words.join("\n"),
-            recalls,
+            recalls: may_look_back(question),
             asked_at: now,
-            room: Room::of(self.history_tokens).without(of_records),
+            room: Room::of(self.history_tokens).without(tokens_of(&records)),
         };
         let context = self.context(question, &asking).await?;
         let material = Material {
@@ -183,7 +179,7 @@ impl Loader {
     /// A line for each record that bears on a question, as many as their share of the prompt takes; and never more than half of what the
     /// conversation may take.
     fn records(&self, question: &Question, chosen: &Chosen<'_>) -> Vec<String> {
-        let book = chosen.book;
+        let book = if may_look_back(question) { chosen.book } else { return Vec::new() };
         let window = self.models.capabilities(chosen.model).map(|can| can.context_window);
         let share: usize = book.packs().iter().map(|pack| pack.share.of(window)).sum();
         if share == 0 {
@@ -251,6 +247,17 @@ impl Loader {
         }
         Vec::new()
     }
+}
+
+/// Whether what others said may stand in the prompt: in a group it is not looked up for a guest.
+fn may_look_back(question: &Question) -> bool {
+    let is_group = question.parts.first().is_some_and(|first| first.place.is_group());
+    question.standing != Standing::Guest || !is_group
+}
+
+/// The tokens that lines take.
+fn tokens_of(lines: &[String]) -> usize {
+    lines.iter().map(|line| estimate_tokens(line) + 1).sum()
 }
 
 /// The addresses that people wrote: in the question, beside it and before it; a task has kept its own.

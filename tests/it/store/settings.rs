@@ -42,6 +42,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
     let store = backend.open().await;
     assert_eq!(store.chat_config(CHAT).await.unwrap(), ChatConfig::default());
     let config = ChatConfig {
+        packs: vec!["eldercare".to_owned()],
         custom_prompt: Some("Be brief.".into()),
         language: None,
         personality: Some(String::new()),
@@ -55,6 +56,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         claimed_by: Some("ann".into()),
     };
     let change = ConfigPatch {
+        packs: Some(vec!["eldercare".to_owned()]),
         custom_prompt: Some(config.custom_prompt.clone()),
         language: Some(None),
         personality: Some(config.personality.clone()),
@@ -81,6 +83,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         zone_asked: Some(at(7)),
         agent: Some("tutor".into()),
         claimed_by: Some("ann".into()),
+        packs: vec!["eldercare".to_owned()],
         ..ChatConfig::default()
     };
     assert_eq!(store.change_chat_config(CHAT, ConfigPatch::reset()).await.unwrap(), cleared);

@@ -6,6 +6,8 @@ use super::super::sessions::card::View;
 use super::super::sessions::export::{plain, section};
 use super::kept::{Kept, KeptSession};
 use crate::domain::conversation::Message;
+use crate::domain::record::{FieldValue, Record};
+use crate::ids::RecordId;
 use crate::store::Outline;
 use crate::telegram::markup::File;
 
@@ -38,6 +40,8 @@ fn markdown(view: &View<'_>, kept: &Kept) -> String {
     list(&texts.persona_title, personas.collect());
     let notes = kept.notes.iter().map(|note| format!("- {}: {}", plain(&note.key), plain(&note.content)));
     list(&texts.export_notes, notes.collect());
+    let records = kept.records.iter().map(|record| record_line(view, kept, record));
+    list(&texts.button_records, records.collect());
     list(&texts.export_pins, kept.pins.iter().map(|pin| format!("- {}", plain(&pin.content))).collect());
     let memories = kept.memories.iter().map(|memory| format!("- {}", plain(&memory.content)));
     list(&texts.export_memories, memories.collect());
@@ -49,6 +53,23 @@ fn markdown(view: &View<'_>, kept: &Kept) -> String {
     list(&texts.export_background, beside.collect());
     parts.extend(kept.sessions.iter().map(|one| session(view, one)));
     parts.join("\n")
+}
+
+/// A record with what stands in its fields, by their stored names.
+fn record_line(view: &View<'_>, kept: &Kept, record: &Record) -> String {
+    let name_of = |id: RecordId| {
+        let other = kept.records.iter().find(|other| other.id == id)?;
+        other.fields.values().find_map(|filled| match &filled.value {
+            FieldValue::Text(text) => Some(text.clone()),
+            _ => None,
+        })
+    };
+    let at = record.at.map(|at| format!(" · {}", view.moment(at))).unwrap_or_default();
+    let fields = record
+        .fields
+        .iter()
+        .map(|(name, filled)| format!("{name}: {}", plain(&filled.value.shown(view.zone, name_of))));
+    format!("- {}{at}: {}", plain(&record.kind), fields.collect::<Vec<_>>().join("; "))
 }
 
 fn session(view: &View<'_>, KeptSession { session, summaries, messages }: &KeptSession) -> String {

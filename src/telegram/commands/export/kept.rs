@@ -74,8 +74,10 @@ impl Kept {
     pub(super) fn is_nothing(&self) -> bool {
         let has_said =
             self.sessions.iter().any(|kept| !kept.messages.is_empty()) || !self.background.is_empty();
-        let has_lists = !(self.notes.is_empty() && self.tasks.is_empty() && self.personas.is_empty())
-            || !self.records.is_empty();
+        let has_lists = !(self.notes.is_empty()
+            && self.records.is_empty()
+            && self.tasks.is_empty()
+            && self.personas.is_empty());
         let has_more = has_lists || !(self.pins.is_empty() && self.memories.is_empty());
         !has_said && !has_more && self.profile.is_none() && self.settings.is_none()
     }

@@ -164,7 +164,7 @@ impl Records {
         let Some(entry) = book.entry(id) else { return Ok(Pressed::toast(&texts.gone)) };
         let by =
             RemindedBy { place: &asker.place, creator: &asker.speaker, language: asker.language.as_deref() };
-        let made = self.reminding.remind(&*self.store, &book, &entry, by, self.cards.now()).await;
+        let made = self.reminding.remind(&book, &entry, by, self.cards.now()).await;
         let words = match made {
             Ok(tasks) => fill(&texts.records_reminds, &[("count", &tasks.len().to_string())]),
             Err(NotReminded::NoTime) => texts.records_no_time.clone(),
