@@ -12,7 +12,8 @@ use figaro::app::{
     PolicyTask, Questions, RecallOptions, Refusal, ServersTask, StoreTask,
 };
 use figaro::cli::{
-    AgentsCommand, AuditCommand, Cli, Command, McpCommand, MemoryCommand, NamedChat, PolicyCommand, StoreCommand,
+    AgentsCommand, AuditCommand, Cli, Command, McpCommand, MemoryCommand, NamedChat, PolicyCommand,
+    StoreCommand,
 };
 use figaro::config::{ENV_FILE, EnvFile, Settings, Values};
 use figaro::mcp::guard;

@@ -102,7 +102,8 @@ impl World {
     async fn asks_to_approve(&self, chat: i64) -> Value {
         self.see("a call to approve", |view| {
             let all = view.bot_messages(chat);
-            let open = |m: &&Value| text(m).contains(MAY_I) && labels(m).iter().any(|label| label == "✗ Deny");
+            let open =
+                |m: &&Value| text(m).contains(MAY_I) && labels(m).iter().any(|label| label == "✗ Deny");
             all.into_iter().rfind(open).cloned()
         })
         .await
@@ -112,11 +113,15 @@ impl World {
 #[tokio::test]
 async fn an_owner_approves_each_call_and_it_is_made_once_as_it_was_shown() {
     let world = World::new().await;
-    let bot = world.helped(json!({"box": server("plain")}), "{name: echo, server: box}, {name: count, server: box}").await;
+    let bot = world
+        .helped(json!({"box": server("plain")}), "{name: echo, server: box}, {name: count, server: box}")
+        .await;
     bot.logged("an MCP server is ready").await;
     world.calls(BOB, "echo this", "box__echo", json!({"text": "hello"})).await;
     let card = world.asks_to_approve(BOB).await;
-    for words in ["Call echo of the MCP server box", "box__echo", "\"text\": \"hello\"", "Only an owner of mine"] {
+    for words in
+        ["Call echo of the MCP server box", "box__echo", "\"text\": \"hello\"", "Only an owner of mine"]
+    {
         assert!(text(&card).contains(words), "{words} in {}", text(&card));
     }
     assert_eq!(world.press(BOB, &card, "✓ Once").await, "Only an owner of the bot can approve it.");
@@ -143,7 +148,9 @@ async fn an_owner_approves_each_call_and_it_is_made_once_as_it_was_shown() {
     let log = world.bot().arg("audit").arg("--json").run().await;
     let log = words(&log).0;
     for what in ["call_asked", "approval_given", "approval_used"] {
-        let about = |line: &&str| line.contains(what) && line.contains("box__echo") && line.contains("default/mcp_server");
+        let about = |line: &&str| {
+            line.contains(what) && line.contains("box__echo") && line.contains("default/mcp_server")
+        };
         assert_eq!(log.lines().filter(about).count(), 1, "{what}: {log}");
     }
 }
@@ -208,7 +215,9 @@ async fn no_chat_has_tools_of_a_server_until_an_agent_lists_them_and_then_they_a
     world.when("find more", Reply::turn(vec![call("box__echo", json!({"text": "found"}))]));
     world.when("find more", Reply::text("Found."));
     world.say(ANN, ANN, "find more");
-    world.see("the end", |view| view.bot_messages(ANN).into_iter().any(|m| text(m) == "Found.").then_some(())).await;
+    world
+        .see("the end", |view| view.bot_messages(ANN).into_iter().any(|m| text(m) == "Found.").then_some(()))
+        .await;
     let requests = world.asked();
     let last = requests.last().unwrap();
     let results = last.tool_results();
@@ -230,7 +239,10 @@ async fn results_of_every_kind_are_there_or_said_to_be_left_out() {
     let world = World::new().await;
     let servers = json!({"box": with("plain", json!({"autoApprove": ["*"], "env": {"MARK": "${MARK}"}}))});
     world.servers(servers);
-    world.agent("default.yaml", &helper("{name: \"*\", server: box}").replace("name: helper", "name: default"));
+    world.agent(
+        "default.yaml",
+        &helper("{name: \"*\", server: box}").replace("name: helper", "name: default"),
+    );
     let bot = world.bot().set("PATH", &std::env::var("PATH").unwrap()).set("MARK", "a-marked-secret").spawn();
     bot.ready().await;
     bot.logged("an MCP server is ready").await;
@@ -294,10 +306,11 @@ async fn a_server_that_misbehaves_fails_its_own_calls_and_nothing_else() {
         let told = first["error"].as_str().unwrap_or_default();
         assert!(told.starts_with(wanted), "{name}: {first}");
         assert!(results[1].contains("well"), "{name}: {}", results[1]);
-        world.see("the end", |view| {
-            view.bot_messages(ANN).into_iter().any(|m| text(m) == format!("End of {said}.")).then_some(())
-        })
-        .await;
+        world
+            .see("the end", |view| {
+                view.bot_messages(ANN).into_iter().any(|m| text(m) == format!("End of {said}.")).then_some(())
+            })
+            .await;
     }
     // One that hangs is started anew.
     bot.logged("it did not answer within 5 s").await;
@@ -319,7 +332,8 @@ async fn a_flood_of_tools_names_of_ours_orders_and_odd_schemas_do_no_harm() {
         "odd": server("schemas"),
         "noisy": server("noisy"),
     });
-    let all = ["many", "once", "thief", "orders", "odd"].map(|name| format!("{{name: \"*\", server: {name}}}"));
+    let all =
+        ["many", "once", "thief", "orders", "odd"].map(|name| format!("{{name: \"*\", server: {name}}}"));
     let bot = world.helped(servers, &format!("{{name: sendMessage}}, {}", all.join(", "))).await;
     for name in ["many", "thief", "orders", "odd", "noisy"] {
         bot.logged(&format!("server=\"{name}\"")).await;
@@ -372,7 +386,9 @@ async fn a_server_that_is_never_ready_delays_nothing_and_is_shown_so() {
 #[tokio::test]
 async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
     let world = World::new().await;
-    let bot = world.helped(json!({"box": with("grows", json!({"autoApprove": ["*"]}))}), "{name: \"*\", server: box}").await;
+    let bot = world
+        .helped(json!({"box": with("grows", json!({"autoApprove": ["*"]}))}), "{name: \"*\", server: box}")
+        .await;
     bot.logged("an MCP server is ready").await;
     let file = world.folder.path().join("mcp.json");
     let before = fs::read_to_string(&file).unwrap();
@@ -471,7 +487,8 @@ async fn no_program_outlives_the_bot_however_it_ends() {
 async fn mistakes_are_told_before_the_start() {
     let world = World::new().await;
     let file = world.folder.path().join("mcp.json");
-    fs::write(&file, "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"env\": {\"A\": \"${NO_SUCH}\"}}}}").unwrap();
+    fs::write(&file, "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"env\": {\"A\": \"${NO_SUCH}\"}}}}")
+        .unwrap();
     let unset = "mcp.json:1:52: a: env.A: ${NO_SUCH} is not set: set NO_SUCH in the environment or in .env, and start the bot again";
     assert_eq!(refused(&world, &world.bot()).await.trim(), unset);
     let check = |arguments: &[&str]| {
@@ -484,11 +501,17 @@ async fn mistakes_are_told_before_the_start() {
     let none = "✓ there is no mcp.json: no other MCP server is used\n";
     assert_eq!(check(&[]), (Some(0), (none.to_owned(), String::new())));
     let missing = world.bot().set("MCP_CONFIG", "servers.json");
-    assert_eq!(refused(&world, &missing).await.trim(), "MCP_CONFIG names servers.json, and there is no such file");
+    assert_eq!(
+        refused(&world, &missing).await.trim(),
+        "MCP_CONFIG names servers.json, and there is no such file"
+    );
     // An agent names a server that there is not.
     world.agent("helper.yaml", &helper("{name: echo, server: bok}"));
     let told = refused(&world, &world.bot()).await;
-    assert_eq!(told.trim(), "prompts/agents/helper.yaml:7:32: tools: there is no server `bok`: mcp.json describes none");
+    assert_eq!(
+        told.trim(),
+        "prompts/agents/helper.yaml:7:32: tools: there is no server `bok`: mcp.json describes none"
+    );
     world.servers(json!({"box": server("plain"), "web": {"url": "http://127.0.0.1:1/mcp"}}));
     let told = refused(&world, &world.bot()).await;
     assert!(told.contains("tools: there is no server `bok`: did you mean box?"), "{told}");
@@ -522,7 +545,8 @@ fn free_port() -> u16 {
 #[ignore = "needs MCP servers of others: tests/foreign/run"]
 async fn servers_of_others_are_used() {
     let packages = std::path::PathBuf::from(std::env::var("FIGARO_MCP_SERVERS").expect("tests/foreign/run"));
-    let script = |name: &str| packages.join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
+    let script =
+        |name: &str| packages.join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
     let world = World::new().await;
     let folder = world.folder.path().join("notes");
     fs::create_dir(&folder).unwrap();
@@ -547,12 +571,14 @@ async fn servers_of_others_are_used() {
         "time": {"command": packages.join("python/bin/mcp-server-time"), "autoApprove": ["*"]},
         "web": {"url": format!("http://127.0.0.1:{port}/mcp"), "autoApprove": ["*"]},
     });
-    let all = ["everything", "files", "memory", "time", "web"].map(|name| format!("{{name: \"*\", server: {name}}}"));
+    let all = ["everything", "files", "memory", "time", "web"]
+        .map(|name| format!("{{name: \"*\", server: {name}}}"));
     let bot = world.helped(servers, &all.join(", ")).await;
     for name in ["everything", "files", "memory", "time", "web"] {
         bot.logged(&format!("an MCP server is ready server=\"{name}\"")).await;
     }
-    let entity = json!({"entities": [{"name": "Ann", "entityType": "person", "observations": ["likes tea"]}]});
+    let entity =
+        json!({"entities": [{"name": "Ann", "entityType": "person", "observations": ["likes tea"]}]});
     for (name, arguments, wanted) in [
         ("everything__echo", json!({"message": "well"}), "Echo: well"),
         ("everything__get-sum", json!({"a": 2, "b": 40}), "42"),

@@ -128,7 +128,10 @@ fn line(agent: &Agent, agents: &AgentSet) -> String {
     let speaks = if agent.speaks { ", speaks" } else { "" };
     let model = agent.model.as_ref().map_or("the chat's model".to_owned(), ToString::to_string);
     let origin = if agents.is_built_in(&agent.name) { ", built in" } else { "" };
-    format!("✓ {} {}: {tools}{of_servers}{structured}{asked}{speaks}, {model}{origin}", agent.name, agent.version)
+    format!(
+        "✓ {} {}: {tools}{of_servers}{structured}{asked}{speaks}, {model}{origin}",
+        agent.name, agent.version
+    )
 }
 
 /// The tools that an agent has of other servers: `, all of files, 2 of mail`.

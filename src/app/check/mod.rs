@@ -68,7 +68,9 @@ fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture
         vec![store::probe(settings).map(Some).boxed(), telegram::probe(settings).map(Some).boxed()];
     probes.extend(rules(settings).map(|finding| std::future::ready(Some(finding)).boxed()));
     probes.extend(other_servers(settings).map(|finding| std::future::ready(Some(finding)).boxed()));
-    probes.extend(prompts(settings, providers).into_iter().map(|finding| std::future::ready(Some(finding)).boxed()));
+    probes.extend(
+        prompts(settings, providers).into_iter().map(|finding| std::future::ready(Some(finding)).boxed()),
+    );
     match http_client(&settings.model.proxies) {
         Ok(http) => {
             let model = |choice| model::probe(settings, providers, choice, http.clone()).map(Some).boxed();

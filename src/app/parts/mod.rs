@@ -16,9 +16,7 @@ use self::base::{Base, Bot, Ground, Outside, Read};
 use self::handles::{Tools, handles, late, task_cards};
 use self::memories::extractor;
 use self::tools::{of_servers, registry, telegram};
-use self::upkeep::{
-    agent_watch, policy_watch, retention, rewriter, scheduler, servers_watch, spawn_keepers,
-};
+use self::upkeep::{agent_watch, policy_watch, retention, rewriter, scheduler, servers_watch, spawn_keepers};
 use super::additions::Additions;
 use super::agents::{self, AgentWatch};
 use super::commands;
@@ -161,8 +159,7 @@ pub(super) async fn build(
     });
     let poller = poller(&bot, router.clone());
     let (retention, rewriter) = (retention(base), rewriter(base));
-    let policy = policy_watch(base, owners.clone());
-    let servers = servers_watch(&bot, owners.clone());
+    let (policy, servers) = (policy_watch(base, owners.clone()), servers_watch(&bot, owners.clone()));
     let agents = agent_watch(&bot, agents::names(&providers, Vec::new()), owners.clone());
     let (store, languages, parked) = (base.store.clone(), base.languages.clone(), base.parked.clone());
     let model = ledger.models.default_model().to_string();

@@ -14,9 +14,9 @@ use crate::tools::builtin::{BuiltIn, ToolTable, register_telegram};
 use crate::tools::config::ConfigTools;
 use crate::tools::grounded::Grounded;
 use crate::tools::recall::MemoryTools;
+use crate::tools::servers::ServerTools;
 use crate::tools::tasks::{TaskReader, TaskTools};
 use crate::tools::tavily::Tavily;
-use crate::tools::servers::ServerTools;
 use crate::tools::telegram::{Approvers, TelegramTools};
 use crate::tools::web::WebSearch;
 

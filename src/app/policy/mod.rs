@@ -58,7 +58,8 @@ fn check(settings: &PolicySettings, servers: &ServersSettings) -> Result<(), Ref
     }
     let known = servers::names(servers);
     for name in rules.servers().into_iter().filter(|name| !known.iter().any(|known| known == name)) {
-        let words = format!("⚠ a rule names the MCP server {name}, which {} does not have", servers.file.display());
+        let words =
+            format!("⚠ a rule names the MCP server {name}, which {} does not have", servers.file.display());
         say(&with_nearest(words, name, known.iter().map(String::as_str).chain(["telegram"])));
     }
     Ok(())

@@ -30,11 +30,7 @@ pub(super) fn text_of(path: &Path) -> Result<Option<String>, String> {
 ///
 /// # Errors
 /// All that is wrong, a line each, with the name of the file and the place.
-pub(super) fn servers_of(
-    text: &str,
-    path: &Path,
-    values: &KnownValues,
-) -> Result<Vec<ServerConfig>, String> {
+pub(super) fn servers_of(text: &str, path: &Path, values: &KnownValues) -> Result<Vec<ServerConfig>, String> {
     read(text, values.all()).map_err(|faults| {
         let file = path.display();
         let line = |Misfit { at, words }: Misfit| match at {

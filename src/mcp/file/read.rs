@@ -96,7 +96,10 @@ impl Reading<'_> {
             Some(servers) => self.servers(servers),
             None => {
                 if self.faults.is_empty() {
-                    self.fault(whole.at, format!("{SERVERS} is missing: it holds the servers by their names"));
+                    self.fault(
+                        whole.at,
+                        format!("{SERVERS} is missing: it holds the servers by their names"),
+                    );
                 }
                 Vec::new()
             }
@@ -148,10 +151,7 @@ impl Reading<'_> {
         let name = entry.key.as_str();
         let Kind::Object(entries) = &entry.value.kind else {
             let is = entry.value.kind.name();
-            self.fault(
-                entry.value.at,
-                format!("{name} is {is}, and takes an object with command or url"),
-            );
+            self.fault(entry.value.at, format!("{name} is {is}, and takes an object with command or url"));
             return None;
         };
         let mut keys = BTreeMap::new();

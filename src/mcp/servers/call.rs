@@ -112,13 +112,13 @@ impl Server {
             return Err(CallError::Unavailable("it has no such tool any more".to_owned()));
         }
         let Ok(Ok(_permit)) = timeout(BUSY, self.calls.acquire()).await else {
-            return Err(CallError::Unavailable("too many calls of it are under way; try again later".to_owned()));
+            return Err(CallError::Unavailable(
+                "too many calls of it are under way; try again later".to_owned(),
+            ));
         };
         let mut too_long = self.status().too_long;
         too_long.iter_mut().for_each(watch::Receiver::mark_unchanged);
-        let is_gone = |now: &Status| {
-            now.connection.as_ref().is_none_or(|now| !Arc::ptr_eq(now, &connection))
-        };
+        let is_gone = |now: &Status| now.connection.as_ref().is_none_or(|now| !Arc::ptr_eq(now, &connection));
         tokio::select! {
             answer = timeout(self.config.timeout, connection.call_tool(&tool.remote, arguments)) => match answer {
                 Ok(answer) => answer.map(Reply::from).map_err(|error| self.failed(error)),

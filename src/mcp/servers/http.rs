@@ -68,7 +68,8 @@ impl StreamableHttpClient for BoundedClient {
         if let Some(key) = auth_header {
             request = request.bearer_auth(key);
         }
-        request = custom_headers.into_iter().fold(request, |request, (name, value)| request.header(name, value));
+        request =
+            custom_headers.into_iter().fold(request, |request, (name, value)| request.header(name, value));
         let has_session = session_id.is_some();
         if let Some(session) = session_id {
             request = request.header(SESSION, session.as_ref());

@@ -170,7 +170,7 @@ impl Keeper {
         let listing = timeout(LISTING, self.shelf(connection));
         let shelf = tokio::select! {
             shelf = listing => {
-                shelf.map_err(|_| format!("it did not list its tools within {} s", LISTING.as_secs()))??
+                shelf.map_err(|_elapsed| format!("it did not list its tools within {} s", LISTING.as_secs()))??
             }
             () = grown(&mut too_long) => return Err(format!("{}: its list of tools", recipe::too_long())),
         };
@@ -267,9 +267,7 @@ impl Keeper {
 /// How a program ended; never, for what is no program.
 async fn ended(child: Option<&mut Child>) -> String {
     match child {
-        Some(child) => {
-            child.wait().await.map_or_else(|error| error.to_string(), |status| status.to_string())
-        }
+        Some(child) => child.wait().await.map_or_else(|error| error.to_string(), |status| status.to_string()),
         None => pending().await,
     }
 }

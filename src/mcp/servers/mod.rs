@@ -38,7 +38,8 @@ impl Servers {
     /// Starts these servers, without waiting for any, and keeps them until `background` is asked to stop.
     #[must_use]
     pub fn start(configs: Vec<ServerConfig>, recipe: ServerRecipe, background: TaskTracker) -> Self {
-        let servers = Self(Arc::new(Inner { recipe, background, all: RwLock::default(), changes: Arc::default() }));
+        let servers =
+            Self(Arc::new(Inner { recipe, background, all: RwLock::default(), changes: Arc::default() }));
         servers.replace(configs);
         servers
     }

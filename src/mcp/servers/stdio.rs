@@ -38,7 +38,8 @@ pub(super) fn start(name: &str, program: &Program, recipe: &ServerRecipe) -> Res
     let mut child = command(program, recipe)
         .spawn()
         .map_err(|error| format!("{} cannot be started: {error}", program.command))?;
-    let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    let (Some(stdin), Some(stdout), Some(stderr)) =
+        (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
         return Err("its pipes are not there".to_owned());
     };

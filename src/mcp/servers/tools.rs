@@ -261,7 +261,10 @@ mod tests {
         let refused = [
             (json!({"type": "array"}), "its arguments are no object"),
             (json!({"properties": {"a b": {}}}), "it takes an argument with an odd name: a b"),
-            (json!({"properties": {"a": {"description": "x".repeat(20_000), "enum": ["y".repeat(20_000)]}}}), "the schema of its arguments has"),
+            (
+                json!({"properties": {"a": {"description": "x".repeat(20_000), "enum": ["y".repeat(20_000)]}}}),
+                "the schema of its arguments has",
+            ),
             (json!({"properties": {"a": {"type": "strin"}}}), "the schema of its arguments is none:"),
             (deep, "the schema of its arguments is deeper than 12"),
         ];

@@ -213,7 +213,10 @@ impl Reading {
             ("right", raw.right.is_some()),
         ] {
             if is_set {
-                self.fault(line, &format!("{key} is for rules about telegram, and this one names another server"));
+                self.fault(
+                    line,
+                    &format!("{key} is for rules about telegram, and this one names another server"),
+                );
             }
         }
         let patterns = |list: &List| list.0.iter().map(|word| Pattern(word.text.clone())).collect();

@@ -31,7 +31,8 @@ pub struct ServerCall<'a> {
 #[must_use]
 pub fn decide_server(rules: &Rules, call: &ServerCall<'_>) -> Decided {
     if call.role == Role::Guest {
-        let reason = "whoever asks is a guest, or the words are somebody else's: nothing of another server is called";
+        let reason =
+            "whoever asks is a guest, or the words are somebody else's: nothing of another server is called";
         return Decided::limit("server_guest", reason.to_owned());
     }
     if let Some(rule) = rules.about_servers().find(|rule| holds(rule, call)) {

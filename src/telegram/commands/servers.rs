@@ -153,12 +153,13 @@ impl McpServers {
             true => texts.servers_no_agents.clone(),
             false => fill(&texts.servers_agents, &[("agents", &names.join(", "))]),
         }];
-        let is_there = |tool: &str| tool == ALL_TOOLS || status.tools.iter().any(|known| known.remote == tool);
+        let is_there =
+            |tool: &str| tool == ALL_TOOLS || status.tools.iter().any(|known| known.remote == tool);
         for agent in listing.iter().filter(|_| status.phase == Phase::Ready) {
             let of = agent.server_tools.iter().filter(|of| of.server == *name && !is_there(&of.tool));
-            lines.extend(of.map(|of| {
-                fill(&texts.servers_missing, &[("agent", &agent.name), ("tool", &of.tool)])
-            }));
+            lines.extend(
+                of.map(|of| fill(&texts.servers_missing, &[("agent", &agent.name), ("tool", &of.tool)])),
+            );
         }
         lines
     }

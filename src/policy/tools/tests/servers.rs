@@ -46,7 +46,11 @@ fn an_owner_approves_what_no_rule_opens() {
         (ServerCall { agent: Some("spy"), ..CALL }, ask, "default/mcp_server"),
         (ServerCall { server: "telegram2", tool: "sendMessage", ..CALL }, ask, "default/mcp_server"),
         // Nothing is called for those whose rights do not count.
-        (ServerCall { role: Role::Guest, tool: "read_file", is_approved: true, ..CALL }, deny, "limit/server_guest"),
+        (
+            ServerCall { role: Role::Guest, tool: "read_file", is_approved: true, ..CALL },
+            deny,
+            "limit/server_guest",
+        ),
     ];
     for (call, decision, rule) in cases {
         let decided = decide_server(&rules, &call);
@@ -61,9 +65,18 @@ fn an_owner_approves_what_no_rule_opens() {
 #[test]
 fn what_a_rule_about_another_server_cannot_say_is_told() {
     let cases = [
-        ("server: [telegram, files]", "line 3: server: a rule is about telegram or about other servers; write two rules"),
-        ("server: files\n    class: money", "line 3: class is for rules about telegram, and this one names another server"),
-        ("server: files\n    own: true", "line 3: own is for rules about telegram, and this one names another server"),
+        (
+            "server: [telegram, files]",
+            "line 3: server: a rule is about telegram or about other servers; write two rules",
+        ),
+        (
+            "server: files\n    class: money",
+            "line 3: class is for rules about telegram, and this one names another server",
+        ),
+        (
+            "server: files\n    own: true",
+            "line 3: own is for rules about telegram, and this one names another server",
+        ),
         ("server: files\n    method: []", "an empty list never holds"),
     ];
     for (keys, wanted) in cases {
