@@ -231,7 +231,7 @@ async fn no_chat_has_tools_of_a_server_until_an_agent_lists_them_and_then_they_a
     let mut always = plain.tool_names();
     always.retain(|name| !first.tool_names().contains(name));
     assert_eq!(always, Vec::<&str>::new());
-    assert!(!first.body.to_string().contains("box"), "{}", first.body);
+    assert!(!first.body.to_string().contains("box__"), "{}", first.body);
 }
 
 #[tokio::test]

@@ -146,8 +146,7 @@ pub(super) async fn build(
     let router = Arc::new(router(&bot, onward));
     let updates = updates(&bot, router.clone());
     let (retention, rewriter) = (retention(base), rewriter(base));
-    let policy = policy_watch(base, owners.clone());
-    let servers = servers_watch(&bot, owners.clone());
+    let (policy, servers) = (policy_watch(base, owners.clone()), servers_watch(&bot, owners.clone()));
     let agents = agent_watch(&bot, agents::names(&providers, Vec::new()), owners.clone());
     let packs = pack_watch(base, owners.clone());
     let gateway =

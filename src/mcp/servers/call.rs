@@ -20,6 +20,9 @@ const STARTING: Duration = Duration::from_secs(10);
 /// How long it waits for others to end.
 const BUSY: Duration = Duration::from_secs(30);
 
+/// What is said of a server that ends while it is called.
+const ENDED: &str = "it ended during the call";
+
 /// What a tool returned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
@@ -126,7 +129,7 @@ impl Server {
             },
             () = grown(&mut too_long) => Err(CallError::Lost(recipe::too_long())),
             // The client would wait for an answer that cannot come any more.
-            _ = status.wait_for(is_gone) => Err(CallError::Lost("it ended during the call".to_owned())),
+            _ = status.wait_for(is_gone) => Err(CallError::Lost(ENDED.to_owned())),
         }
     }
 
@@ -142,6 +145,10 @@ impl Server {
     fn failed(&self, error: ServiceError) -> CallError {
         match error {
             ServiceError::McpError(refusal) => CallError::Refused(refusal.message.into_owned()),
+            ServiceError::TransportClosed => {
+                self.suspected.notify_one();
+                CallError::Lost(ENDED.to_owned())
+            }
             other => {
                 self.suspected.notify_one();
                 CallError::Lost(format!("the call broke: {}", words_of(&other)))

@@ -170,7 +170,7 @@ impl Keeper {
         let listing = timeout(LISTING, self.shelf(connection));
         let shelf = tokio::select! {
             shelf = listing => {
-                shelf.map_err(|_| format!("it did not list its tools within {} s", LISTING.as_secs()))??
+                shelf.map_err(|_elapsed| format!("it did not list its tools within {} s", LISTING.as_secs()))??
             }
             () = grown(&mut too_long) => return Err(format!("{}: its list of tools", recipe::too_long())),
         };
