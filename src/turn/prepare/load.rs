@@ -129,12 +129,11 @@ impl Loader {
         let mine: Vec<Arc<Message>> = mine.into_iter().filter(|message| message.role != Role::User).collect();
         let (in_hand, done) = split_in_hand(&mine, turn.checkpoint.as_ref(), taken_up);
         let pictures = self.pictures(question, &history, chosen.model).await;
-        let zone = chosen.config.timezone.unwrap_or(self.default_zone);
         let words: Vec<&str> = question.parts.iter().map(|part| part.text.as_str()).collect();
         let records = self.records(question, chosen);
         let asking = Asking {
             place,
-            zone,
+            zone: chosen.config.timezone.unwrap_or(self.default_zone),
             session: turn.session,
             history: &history,
             kept: &kept,

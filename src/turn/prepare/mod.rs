@@ -203,12 +203,8 @@ impl Preparer {
     ) -> Result<Prepared, Box<Outcome>> {
         let failed = |error| Box::new(Outcome::Failed(error, Answer::default()));
         let first = question.parts.first().ok_or_else(|| failed(TurnError::Internal))?;
-        let (config, is_known) = self.config(turn, first.place.chat).await.map_err(failed)?;
         let requested = question.requested.as_deref();
-        let config = match requested {
-            Some(requested) => requested.over(config),
-            None => config,
-        };
+        let (config, is_known) = self.config(turn, first.place.chat, requested).await.map_err(failed)?;
         let staff = self.agents.now();
         let part = staff.part(question, is_known.then_some(&config)).map_err(failed)?;
         let agent = part.agent.as_deref();
@@ -318,9 +314,14 @@ impl Preparer {
         }
     }
 
-    /// The settings of the chat, with what was chosen for the session of the turn in their place; and whether they could be
-    /// read.
-    async fn config(&self, turn: &ActiveTurn, chat: ChatId) -> Result<(ChatConfig, bool), TurnError> {
+    /// The settings of the chat, with what was chosen for the session of the turn, and what its request asks for, in their place;
+    /// and whether they could be read.
+    async fn config(
+        &self,
+        turn: &ActiveTurn,
+        chat: ChatId,
+        requested: Option<&Requested>,
+    ) -> Result<(ChatConfig, bool), TurnError> {
         let (config, session) =
             futures::join!(self.settings.chat_config(chat), self.sessions.session_by_id(turn.session));
         for error in [config.as_ref().err(), session.as_ref().err()].into_iter().flatten() {
@@ -336,6 +337,10 @@ impl Preparer {
             Some(Session { model, agent, .. }) => {
                 ChatConfig { model: model.or(config.model), agent: agent.or(config.agent), ..config }
             }
+            None => config,
+        };
+        let config = match requested {
+            Some(requested) => requested.over(config),
             None => config,
         };
         Ok((config, is_known))
