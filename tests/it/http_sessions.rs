@@ -244,7 +244,7 @@ async fn a_token_says_who_asks_whatever_the_headers_say() {
     let world = World::new().await;
     let gateway = world.gateway_with(&[("JWT_SECRET", SECRET)]).await;
     world.otherwise(Reply::text("I see."));
-    let until = chrono::Utc::now().timestamp() + 3600;
+    let until = figaro::clock::Clock::system().now().timestamp() + 3600;
     let ann = token(json!({"sub": "ann", "exp": until, "tenant_id": "acme"}));
     let bob = token(json!({"sub": "bob", "exp": until, "tenant_id": "acme"}));
     let asks = |token: &str, words: &str| {

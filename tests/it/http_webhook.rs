@@ -97,7 +97,7 @@ async fn all_that_the_document_names_is_served() {
     let document: Value = serde_json::from_str(&text).unwrap();
     let mut count = 0;
     for (path, item) in document["paths"].as_object().unwrap() {
-        let concrete = path.replace('{', "").replace('}', "");
+        let concrete = path.replace(['{', '}'], "");
         for method in item.as_object().unwrap().keys() {
             let method: Method = method.to_uppercase().parse().unwrap();
             let (status, text) = gateway.plain(method.clone(), &concrete).key(KEY).text().await;

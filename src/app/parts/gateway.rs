@@ -4,7 +4,6 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use tempfile::TempDir;
 
 use super::background::namer;
 use super::base::Base;
@@ -55,15 +54,12 @@ pub(super) struct GatewayTurns {
     pub(super) runner: Arc<dyn Runner>,
     hub: Hub,
     meters: Arc<Meters>,
-    scratch: TempDir,
 }
 
 /// The gateway, ready to be served.
 pub(in crate::app) struct Served {
     gateway: Gateway,
     door: Door,
-    /// Where what is not kept is until it goes: the folder goes with this.
-    scratch: TempDir,
 }
 
 /// The socket that the settings ask for.
@@ -126,9 +122,9 @@ pub(super) async fn turns_of(
     };
     let kept =
         turns(&own, ledger.clone(), parts(delivery(&own.store), without_chat(&own, ledger), background));
-    let scratch = tempfile::Builder::new().prefix("figaro-stateless-").tempdir();
-    let scratch = scratch.map_err(|error| Refusal(format!("no temporary folder can be made: {error}")))?;
-    let url = StoreUrl::new(EngineKind::ALL[0], scratch.path());
+    let folder = tempfile::Builder::new().prefix("figaro-stateless-").tempdir();
+    let folder = folder.map_err(|error| Refusal(format!("no temporary folder can be made: {error}")))?;
+    let url = StoreUrl::new(EngineKind::ALL[0], folder.path());
     let store = KvStore::open(&url, base.settings.telegram.bot).await;
     let store = Arc::new(store.map_err(|error| Refusal(error.to_string()))?);
     let quiet = of_nobody(&settings);
@@ -136,9 +132,9 @@ pub(super) async fn turns_of(
     let background = Background::of(&passing, ledger, &bus);
     let stateless =
         turns(&passing, ledger.clone(), parts(delivery(&store), alone(&passing, ledger), background));
-    let stateless = Stateless { turns: stateless, store, clock: base.clock.clone() };
+    let stateless = Stateless { turns: stateless, store, clock: base.clock.clone(), folder };
     let runner = Arc::new(GatewayRunner { hub: hub.clone(), kept, stateless, meters: meters.clone() });
-    Ok(Some(GatewayTurns { runner, hub, meters, scratch }))
+    Ok(Some(GatewayTurns { runner, hub, meters }))
 }
 
 /// The settings of turns whose questions come over HTTP: who may ask is known by then.
@@ -178,14 +174,14 @@ impl GatewayTurns {
             clock: base.clock.clone(),
             background: base.groups.front.clone(),
         };
-        Ok(Served { gateway, door, scratch: self.scratch })
+        Ok(Served { gateway, door })
     }
 }
 
 impl Served {
     /// Serves callers from now on, until a stop is requested.
     pub(in crate::app) fn serve(self, webhook: Option<Webhook>, background: &TaskTracker) {
-        let Self { gateway, door, scratch } = self;
+        let Self { gateway, door } = self;
         match door.address() {
             Ok(address) => tracing::info!("the HTTP gateway listens at http://{address}"),
             Err(error) => tracing::warn!(%error, "the HTTP gateway does not know its address"),
@@ -198,9 +194,7 @@ impl Served {
         let stopping = background.clone();
         background.spawn("gateway", async move {
             door.serve(router, stopping).await;
-            // Turns that still run have it open.
             hub.settled().await;
-            drop(scratch);
         });
     }
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use tempfile::TempDir;
 
 use super::super::lanes::Lane;
 use super::super::metrics::Meters;
@@ -39,6 +40,8 @@ pub struct Stateless {
     pub store: Arc<dyn ErasureStore>,
     /// Gives the current time.
     pub clock: Clock,
+    /// The folder of that store. It goes once the store is closed: fields are dropped in their order.
+    pub folder: TempDir,
 }
 
 /// Ends a turn for its followers, also by a panic.
