@@ -148,7 +148,7 @@ impl Shown<'_> {
     fn charts(&self, entry: &Entry<'_>) -> Vec<Vec<Key>> {
         let has_line = |field: &&Field| points(entry.history.iter().copied(), &field.name).len() > 1;
         let charts = (0_u8..).zip(entry.kind.charts());
-        let shown = charts.filter(|(_, (_, fields))| fields.iter().any(|field| has_line(field)));
+        let shown = charts.filter(|(_, (_, fields))| fields.iter().any(&has_line));
         let key = |(at, (_, fields)): (u8, (&str, Vec<&Field>))| {
             let labels: Vec<&str> = fields.iter().map(|field| field.label.of(self.tag)).collect();
             vec![Key::new(format!("📈 {}", labels.join(" / ")), Button::Chart(entry.record.id, at))]
