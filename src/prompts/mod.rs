@@ -27,7 +27,7 @@ pub use self::agents::{AgentFiles, AgentSet, Names, schema as agent_schema};
 pub use self::child::ChildView;
 pub use self::kept::{DatedSummary, KeptView, LabelledMemory};
 pub use self::older::{OlderDay, OlderMessage, OlderView};
-pub use self::packs::{PackFiles, PackSet, Rendering, schema as pack_schema};
+pub use self::packs::{PACKS_FOLDER, PackFiles, PackSet, Rendering, schema as pack_schema};
 pub use self::pins::PinView;
 pub use self::unread::{LabelledText, UnreadView};
 use crate::domain::chat::{ChatConfig, PersonaChoice};
@@ -53,9 +53,6 @@ pub const OWN_FOLDER: &str = "prompts";
 
 /// Its folder of agents.
 pub const AGENTS_FOLDER: &str = "prompts/agents";
-
-/// Its folder of context packs.
-pub const PACKS_FOLDER: &str = "prompts/packs";
 
 /// The compiled templates, the agents, personas and packs. Read at the start; agents and packs again when their files change.
 #[derive(Debug)]
