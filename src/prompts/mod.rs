@@ -1,5 +1,5 @@
-//! The prompts: templates in `prompts/`, agents in `prompts/agents/`, personas in `prompts/personas/` and context packs in `prompts/packs/`, embedded so that
-//! the bot needs no files beside it; a folder `prompts/` with a file of the same name wins. Used by `context`; the texts for people by whoever writes
+//! The prompts: templates in `prompts/`, agents, personas and context packs in folders of it, embedded so that the bot needs no
+//! files beside it; a folder `prompts/` with a file of the same name wins. Used by `context`; the texts for people by whoever writes
 //! to a chat.
 
 mod agents;
@@ -27,7 +27,7 @@ pub use self::agents::{AgentFiles, AgentSet, Names, schema as agent_schema};
 pub use self::child::ChildView;
 pub use self::kept::{DatedSummary, KeptView, LabelledMemory};
 pub use self::older::{OlderDay, OlderMessage, OlderView};
-pub use self::packs::{PackFiles, PackSet, Rendering, schema as pack_schema};
+pub use self::packs::{PACKS_FOLDER, PackFiles, PackSet, Rendering, schema as pack_schema};
 pub use self::pins::PinView;
 pub use self::unread::{LabelledText, UnreadView};
 use crate::domain::chat::{ChatConfig, PersonaChoice};
@@ -54,11 +54,7 @@ pub const OWN_FOLDER: &str = "prompts";
 /// Its folder of agents.
 pub const AGENTS_FOLDER: &str = "prompts/agents";
 
-/// Its folder of context packs.
-pub const PACKS_FOLDER: &str = "prompts/packs";
-
-/// The compiled templates of prompts, the agents, the personas and the packs. Read at the start; agents and packs again when their
-/// files change.
+/// The compiled templates, the agents, personas and packs. Read at the start; agents and packs again when their files change.
 #[derive(Debug)]
 pub struct Prompts {
     templates: Environment<'static>,
@@ -263,7 +259,7 @@ impl Prompts {
         *self.agents.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(agents);
     }
 
-    /// The context packs of this moment: they change when the owner's files do.
+    /// The context packs of this moment.
     #[must_use]
     pub fn packs(&self) -> Arc<PackSet> {
         self.packs.read().unwrap_or_else(PoisonError::into_inner).clone()

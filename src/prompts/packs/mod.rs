@@ -16,4 +16,4 @@ mod tests;
 
 pub use self::render::Rendering;
 pub use self::schema::schema;
-pub use self::set::{PackFiles, PackSet};
+pub use self::set::{PACKS_FOLDER, PackFiles, PackSet};

@@ -13,6 +13,9 @@ use crate::domain::chat::ChatConfig;
 use crate::domain::record::{Pack, Rules};
 use crate::prompts::files::{Files, Folder};
 
+/// The folder of an owner's context packs, in the folder that the bot is started in.
+pub const PACKS_FOLDER: &str = "prompts/packs";
+
 /// The files of packs.
 const FOLDER: Folder = Folder {
     name: "packs",

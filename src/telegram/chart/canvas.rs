@@ -10,8 +10,8 @@ pub(super) type Canvas<'a> = BitMapBackend<'a>;
 pub(super) type Failure = <BitMapBackend<'static> as DrawingBackend>::ErrorType;
 
 /// The height of letters in pixels.
-pub(super) const HEIGHT: i32 = 20;
-const SIZE: RasterHeight = RasterHeight::Size20;
+pub(super) const HEIGHT: i32 = 24;
+const SIZE: RasterHeight = RasterHeight::Size24;
 const WEIGHT: FontWeight = FontWeight::Regular;
 /// Stands for a letter that cannot be drawn.
 const UNKNOWN: char = '?';
