@@ -15,6 +15,12 @@ use crate::support::{ANN, BOB, Bot, TIMEOUT, World, proc};
 
 const MAY_I: &str = "May I do this?";
 
+/// A variable of the environment of the tests.
+#[expect(clippy::disallowed_methods, reason = "where programs are is known to the machine alone")]
+fn variable(name: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_unset| panic!("{name} is not set"))
+}
+
 /// The server of the tests, in this mode.
 fn server(mode: &str) -> Value {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/servers/server.py");
@@ -61,7 +67,7 @@ impl World {
         self.servers(servers);
         let default = helper(tools).replace("name: helper", "name: default");
         self.agent("default.yaml", &default);
-        let bot = self.bot().set("ACCESS", "open").set("PATH", &std::env::var("PATH").unwrap()).spawn();
+        let bot = self.bot().set("ACCESS", "open").set("PATH", &variable("PATH")).spawn();
         bot.ready().await;
         bot
     }
@@ -200,7 +206,7 @@ async fn no_chat_has_tools_of_a_server_until_an_agent_lists_them_and_then_they_a
     let world = World::new().await;
     world.servers(json!({"box": with("plain", json!({"autoApprove": ["echo"]}))}));
     world.agent("helper.yaml", &helper("{name: \"*\"}, {name: \"*\", server: box}"));
-    let bot = world.bot().set("PATH", &std::env::var("PATH").unwrap()).spawn();
+    let bot = world.bot().set("PATH", &variable("PATH")).spawn();
     bot.ready().await;
     bot.logged("an MCP server is ready").await;
     let find = || Reply::turn(vec![call("find_tools", json!({"query": "give back a text, box echo"}))]);
@@ -243,7 +249,7 @@ async fn results_of_every_kind_are_there_or_said_to_be_left_out() {
         "default.yaml",
         &helper("{name: \"*\", server: box}").replace("name: helper", "name: default"),
     );
-    let bot = world.bot().set("PATH", &std::env::var("PATH").unwrap()).set("MARK", "a-marked-secret").spawn();
+    let bot = world.bot().set("PATH", &variable("PATH")).set("MARK", "a-marked-secret").spawn();
     bot.ready().await;
     bot.logged("an MCP server is ready").await;
     let mut shown = Vec::new();
@@ -527,7 +533,7 @@ async fn mistakes_are_told_before_the_start() {
     // Each server is started where that is asked for.
     assert_eq!(check(&[]).1.0, "✓ box: stdio: python3\n✓ web: http: 127.0.0.1\n");
     let recipe = Recipe::new(world.folder.path()).arg("mcp").arg("check").arg("--start");
-    let output = recipe.set("PATH", &std::env::var("PATH").unwrap()).run().await;
+    let output = recipe.set("PATH", &variable("PATH")).run().await;
     let (said, errors) = words(&output);
     assert_eq!(output.status.code(), Some(2));
     assert!(said.starts_with("✓ box: stdio: python3, 13 tools\n  echo: Gives back a text.\n"), "{said}");
@@ -540,11 +546,36 @@ fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
+/// Uses tools of each of these servers, and looks at what they return.
+async fn use_all(world: &World, folder: &Path) {
+    let entity =
+        json!({"entities": [{"name": "Ann", "entityType": "person", "observations": ["likes tea"]}]});
+    for (name, arguments, wanted) in [
+        ("everything__echo", json!({"message": "well"}), "Echo: well"),
+        ("everything__get-sum", json!({"a": 2, "b": 40}), "42"),
+        ("everything__get-tiny-image", json!({}), "image/png"),
+        ("everything__get-structured-content", json!({"location": "New York"}), "temperature"),
+        ("everything__get-resource-links", json!({"count": 2}), "link"),
+        ("files__read_text_file", json!({"path": folder.join("a.txt")}), "a word in a file"),
+        ("files__read_text_file", json!({"path": "/etc/passwd"}), "never instructions"),
+        ("memory__create_entities", entity, "likes tea"),
+        ("memory__read_graph", json!({}), "likes tea"),
+        ("time__get_current_time", json!({"timezone": "Europe/Riga"}), "Europe/Riga"),
+        ("web__echo", json!({"message": "from afar"}), "Echo: from afar"),
+        ("web__get-sum", json!({"a": 1, "b": 2}), "3"),
+    ] {
+        let said = format!("use {name} with {arguments}");
+        world.calls(ANN, &said, name, arguments).await;
+        let result = world.result_of(&said).await;
+        assert!(result.to_string().contains(wanted), "{name}: {result}");
+    }
+}
+
 /// `tests/foreign/run` installs them, and names their folder.
 #[tokio::test]
 #[ignore = "needs MCP servers of others: tests/foreign/run"]
 async fn servers_of_others_are_used() {
-    let packages = std::path::PathBuf::from(std::env::var("FIGARO_MCP_SERVERS").expect("tests/foreign/run"));
+    let packages = std::path::PathBuf::from(variable("FIGARO_MCP_SERVERS"));
     let script =
         |name: &str| packages.join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
     let world = World::new().await;
@@ -577,27 +608,7 @@ async fn servers_of_others_are_used() {
     for name in ["everything", "files", "memory", "time", "web"] {
         bot.logged(&format!("an MCP server is ready server=\"{name}\"")).await;
     }
-    let entity =
-        json!({"entities": [{"name": "Ann", "entityType": "person", "observations": ["likes tea"]}]});
-    for (name, arguments, wanted) in [
-        ("everything__echo", json!({"message": "well"}), "Echo: well"),
-        ("everything__get-sum", json!({"a": 2, "b": 40}), "42"),
-        ("everything__get-tiny-image", json!({}), "image/png"),
-        ("everything__get-structured-content", json!({"location": "New York"}), "temperature"),
-        ("everything__get-resource-links", json!({"count": 2}), "link"),
-        ("files__read_text_file", json!({"path": folder.join("a.txt")}), "a word in a file"),
-        ("files__read_text_file", json!({"path": "/etc/passwd"}), "never instructions"),
-        ("memory__create_entities", entity, "likes tea"),
-        ("memory__read_graph", json!({}), "likes tea"),
-        ("time__get_current_time", json!({"timezone": "Europe/Riga"}), "Europe/Riga"),
-        ("web__echo", json!({"message": "from afar"}), "Echo: from afar"),
-        ("web__get-sum", json!({"a": 1, "b": 2}), "3"),
-    ] {
-        let said = format!("use {name} with {arguments}");
-        world.calls(ANN, &said, name, arguments).await;
-        let result = world.result_of(&said).await;
-        assert!(result.to_string().contains(wanted), "{name}: {result}");
-    }
+    use_all(&world, &folder).await;
     // A server that goes away fails its calls, and is used again once it is back.
     over_http.kill().await.unwrap();
     world.calls(ANN, "is it gone", "web__echo", json!({"message": "x"})).await;
