@@ -96,19 +96,12 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
             Ok(app::policy(asked(command), &values.all(), &Additions::default())?)
         }
         Some(Command::Agents(command)) => {
-            let task = match command {
-                AgentsCommand::Check { folder } => AgentsTask::Check(folder),
-                AgentsCommand::Schema => AgentsTask::Schema,
-            };
-            Ok(app::agents(task, &values.all(), &Additions::default())?)
+            Ok(app::agents(of_agents(command), &values.all(), &Additions::default())?)
         }
         Some(Command::Mcp(McpCommand::Check { file, start })) => {
             Ok(app::servers(ServersTask { file, start }, &values.all(), &Additions::default()).await?)
         }
-        Some(Command::Packs(command)) => Ok(app::packs(match command {
-            PacksCommand::Check { folder } => PacksTask::Check(folder),
-            PacksCommand::Schema => PacksTask::Schema,
-        })?),
+        Some(Command::Packs(command)) => Ok(app::packs(of_packs(command))?),
         Some(Command::McpServer) => {
             Err(Refusal(format!("{SUBCOMMAND} takes no other arguments before it")).into())
         }
@@ -120,6 +113,20 @@ fn task_of(command: StoreCommand) -> StoreTask {
         StoreCommand::Copy { from, to } => StoreTask::Copy { from, to },
         StoreCommand::Check { store, accept_loss } => StoreTask::Check { store, accept_loss },
         StoreCommand::Compact { store } => StoreTask::Compact(store),
+    }
+}
+
+fn of_agents(command: AgentsCommand) -> AgentsTask {
+    match command {
+        AgentsCommand::Check { folder } => AgentsTask::Check(folder),
+        AgentsCommand::Schema => AgentsTask::Schema,
+    }
+}
+
+fn of_packs(command: PacksCommand) -> PacksTask {
+    match command {
+        PacksCommand::Check { folder } => PacksTask::Check(folder),
+        PacksCommand::Schema => PacksTask::Schema,
     }
 }
 
