@@ -284,8 +284,8 @@ async fn readings_are_drawn_as_a_picture() {
     assert!(text(&shown).contains("readings: 4"), "{shown}");
     world.press(ANN, &card, "📈 Systolic / Diastolic").await;
     let photo = |view: &View<'_>| {
-        let all = view.bot_messages(ANN).into_iter();
-        let photo = all.filter(|message| message.get("photo").is_some()).last()?;
+        let mut all = view.bot_messages(ANN).into_iter();
+        let photo = all.rfind(|message| message.get("photo").is_some())?;
         let id = photo["photo"].as_array()?.last()?["file_id"].as_str()?;
         Some((photo["caption"].clone(), view.file(id)?.to_vec()))
     };
