@@ -248,13 +248,14 @@ async fn no_built_in_tool_is_named_elsewhere() {
         ("telegram/callback/pins", ": pin"),
         ("store/kv/records/erasure/wishes", ": set_config"),
         ("store/kv/records/erasure/wishes", ": set_profile"),
-        ("prompts/agents/advice", ": action"),
-        ("prompts/agents/advice", ": ask_agent"),
         ("store/kv/settings", ": set_config"),
         ("store/kv/records/erasure/lists", ""),
         // What owners are told of their files of agents, which list the tools that ask others.
         ("prompts/agents/advice", ": ask_agent"),
         ("prompts/agents/advice", ": action"),
+        // The names of events and of what is kept, as HTTP tells them.
+        ("http/events", ": action"),
+        ("http/sessions", ": pin"),
         // What is left out where there is no chat.
         ("app/parts/tools", ""),
     ];
