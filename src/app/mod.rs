@@ -116,7 +116,7 @@ async fn session(
 ) -> Result<Ended, Refusal> {
     let groups = Groups::default();
     let started = tokio::select! {
-        started = start(settings, &groups, additions) => started.map(Some),
+        started = Box::pin(start(settings, &groups, additions)) => started.map(Some),
         () = stop.requested() => Ok(None),
     };
     let Ok(Some(parts)) = started else {
@@ -158,7 +158,8 @@ pub fn start_log(settings: &Settings) -> Result<(), Refusal> {
 
 async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> Result<Parts, Refusal> {
     let clock = Clock::system();
-    let (parts, runners) = parts::build(settings, groups, &clock, additions).await?;
+    // All parts of a bot are too much for the stack of a thread of tokio's, in a build that is not optimised.
+    let (parts, runners) = Box::pin(parts::build(settings, groups, &clock, additions)).await?;
     let store = &*parts.store;
     owner_invite::void(&settings.access, store).await.map_err(|error| Refusal(error.to_string()))?;
     let left =

@@ -115,7 +115,7 @@ pub(super) async fn build(
 ) -> Result<(Parts, Runners), Refusal> {
     let providers = providers::table(additions)?;
     let door = gateway::door(&settings.http).await?;
-    let mut bot = bot(settings, &providers, groups, clock).await?;
+    let mut bot = Box::pin(bot(settings, &providers, groups, clock)).await?;
     let ledger = ledger(&bot.base, &providers).await?;
     bot.base.chats = meaning::chats(&bot.base, &ledger);
     let newest = Newest::default();
@@ -132,7 +132,7 @@ pub(super) async fn build(
     let turns = turns(&bot.base, ledger.clone(), parts);
     let extractor = turns.extractor.clone();
     let tools = Tools { all: turns.ender.tools.clone(), telegram };
-    let gateway = gateway::turns_of(&bot.base, &turns, &ledger, owners.clone(), &servers).await?;
+    let gateway = Box::pin(gateway::turns_of(&bot.base, &turns, &ledger, owners.clone(), &servers)).await?;
     let runner = ByPlace { telegram: turns, gateway: gateway.as_ref().map(|gateway| gateway.runner.clone()) };
     let mailboxes = Mailboxes::new(Arc::new(runner), groups.front.clone());
     let handles = handles(&bot, ledger.clone(), &mailboxes, extractor.clone(), tools);
