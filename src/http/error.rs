@@ -126,6 +126,10 @@ impl IntoResponse for ApiError {
         if has_rest.contains(&self.status) {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
+        // OpenAI's clients would ask the same again by themselves, also what was stopped.
+        if self.status == StatusCode::CONFLICT {
+            headers.insert("x-should-retry", HeaderValue::from_static("false"));
+        }
         if let Some(time) = self.retry_after {
             // Whole seconds; a part of one is rounded up, so that nobody comes too early.
             let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);

@@ -11,6 +11,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 use crate::shutdown::TaskTracker;
 
@@ -21,6 +22,8 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 /// The most headers of a request, and the most bytes that are read ahead: a head is no longer.
 const MAX_HEADERS: usize = 64;
 const MAX_HEAD_BYTES: usize = 32 * 1024;
+/// How long a connection may take to end once a stop is requested: a little less than running turns may.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(7);
 /// Between two tries to take a connection where the system refuses one.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -95,7 +98,11 @@ async fn connection(taken: Taken, router: Router, stopping: TaskTracker) {
         served = connection.as_mut() => served,
         () = stopping.stopping() => {
             connection.as_mut().graceful_shutdown();
-            connection.await
+            // Whoever reads slowly, or does not send the rest, holds up no stop.
+            match timeout(DRAIN_TIMEOUT, connection).await {
+                Ok(served) => served,
+                Err(_late) => return,
+            }
         }
     };
     if let Err(error) = served {

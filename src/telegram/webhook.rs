@@ -10,6 +10,7 @@ use axum::routing::post;
 use ring::digest::{SHA256, digest};
 use serde_json::json;
 use subtle::ConstantTimeEq;
+use tokio::sync::oneshot;
 
 use super::api::{Api, SetWebhook};
 use super::batch;
@@ -94,8 +95,15 @@ async fn receive(State(webhook): State<Arc<Webhook>>, headers: HeaderMap, body: 
     // It is read as an answer of one update.
     let answer = format!(r#"{{"ok":true,"result":[{text}]}}"#);
     let Ok(updates) = batch::read(StatusCode::OK.as_u16(), &answer) else { return StatusCode::BAD_REQUEST };
-    match webhook.intake.take(updates).await {
-        Some(_) => StatusCode::OK,
-        None => StatusCode::SERVICE_UNAVAILABLE,
+    // It goes on when the connection ends: an update that is stored would else be dealt with by nobody until a restart.
+    let (done, taken) = oneshot::channel();
+    let intake = webhook.intake.clone();
+    webhook.background.spawn("webhook_update", async move {
+        let is_taken = intake.take(updates).await.is_some();
+        drop(done.send(is_taken));
+    });
+    match taken.await {
+        Ok(true) => StatusCode::OK,
+        Ok(false) | Err(_) => StatusCode::SERVICE_UNAVAILABLE,
     }
 }

@@ -249,5 +249,16 @@ async fn settings_that_would_let_anybody_in_are_refused_at_the_start() {
     let asks = || gateway.plain(Method::POST, "/v1/chat/completions").json(&said("hi"));
     assert_eq!(asks().words().await, "Hello.");
     assert_eq!(asks().header("origin", "https://evil.example").refused().await.0, 403);
-    assert_eq!(asks().header("host", "evil.example").refused().await.0, 403);
+    for (name, value) in [
+        ("host", "evil.example"),
+        ("host", "127.evil.example:8080"),
+        ("host", "127.0.0.1.evil.example"),
+        ("sec-fetch-site", "same-origin"),
+        ("x-forwarded-for", "203.0.113.9"),
+        ("via", "1.1 proxy"),
+    ] {
+        assert_eq!(asks().header(name, value).refused().await.0, 403, "{name}: {value}");
+    }
+    world.script.push(Reply::text("Hello again."));
+    assert_eq!(asks().header("host", "[::1]").words().await, "Hello again.");
 }

@@ -110,6 +110,25 @@ async fn figaros_own_calls_run_here_and_are_not_made_again_when_the_caller_comes
     }
 }
 
+/// Nobody is there to press a button: the model is told so, and the turn has an answer.
+#[tokio::test]
+async fn nobody_is_asked_back_over_http() {
+    let world = World::new().await;
+    let gateway = world.gateway().await;
+    for session in [None, Some("travel")] {
+        let question = json!({"question": "Which city?", "options": ["Riga", "Porto"]});
+        world.script.push(Reply::turn(vec![call("action", json!({"type": "elicit", "payload": question}))]));
+        world.script.push(Reply::text("I took Riga."));
+        let request = gateway.says("Where shall I go?");
+        let request = session.into_iter().fold(request, |request, name| request.session(name));
+        assert_eq!(request.words().await, "I took Riga.");
+        let asked = world.asked();
+        let told = asked.last().unwrap().tool_results();
+        assert!(told.iter().any(|(name, told)| *name == "action" && told.contains("false")), "{told:?}");
+    }
+    assert_eq!(world.bot_texts(crate::support::ANN), Vec::<String>::new(), "no owner is asked either");
+}
+
 #[tokio::test]
 async fn events_are_sent_to_those_who_ask_for_them_and_to_no_others() {
     let world = World::new().await;

@@ -86,6 +86,16 @@ async fn settings_of_a_webhook_are_checked_at_the_start() {
     for part in ["path of its own", "needs HTTP_ADDR", "is not of 16 to 256 letters"] {
         assert!(words.contains(part), "{part}: {words}");
     }
+    // Whatever passes Telegram's updates on makes the address one that others reach.
+    let all = [
+        ("WEBHOOK_URL", "https://bot.example/telegram"),
+        ("WEBHOOK_SECRET", SECRET),
+        ("HTTP_ADDR", "127.0.0.1:0"),
+    ];
+    let output = all.iter().fold(world.bot(), |recipe, (name, value)| recipe.set(name, value)).output();
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{words}");
+    assert!(words.contains("callers need a key"), "{words}");
 }
 
 #[tokio::test]

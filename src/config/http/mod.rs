@@ -41,11 +41,18 @@ impl HttpSettings {
         let (keys, token_key) = (keys::read(reader), read_token_key(reader));
         let webhook = WebhookSettings::read(reader, address.is_some());
         let settings = Self { address, keys, token_key, webhook };
+        let has_webhook = settings.webhook.is_some();
         let is_open = settings.keys.is_empty() && settings.token_key.is_none();
         if is_open && address.is_some_and(|address| !address.ip().is_loopback()) {
             reader.fault(
                 "HTTP_ADDR",
                 "can be reached from other machines, so callers need a key: set API_KEYS, JWT_SECRET or JWT_PUBLIC_KEY, or listen on 127.0.0.1",
+            );
+        } else if is_open && has_webhook {
+            // What passes Telegram's updates on would pass on what others send, too.
+            reader.fault(
+                "WEBHOOK_URL",
+                "has others reach HTTP_ADDR, so callers need a key: set API_KEYS, JWT_SECRET or JWT_PUBLIC_KEY",
             );
         }
         settings

@@ -5,6 +5,7 @@ mod known;
 mod names;
 mod token;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{FromRef, FromRequestParts};
@@ -141,13 +142,18 @@ fn identify(known: &Known, headers: &HeaderMap) -> Result<Caller, ApiError> {
     Ok(Caller { key: None, rights: token.rights, tenant, user: Some(token.user) })
 }
 
+/// Headers by which a proxy tells of whom it asks for: they are not of this machine.
+const PASSED_ON: [&str; 6] =
+    ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
+
 /// Where there are no keys, whoever reaches this machine's own address is trusted in who they say that they are, but for a page
 /// in a browser: the pages of others reach it, too.
 fn opened(headers: &HeaderMap) -> Result<Caller, ApiError> {
     let host = header(headers, header::HOST.as_str())?.unwrap_or_default();
-    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    let is_here = ["127.0.0.1", "localhost", "[::1]"].contains(&name) || name.starts_with("127.");
-    if !is_here || headers.contains_key(header::ORIGIN) {
+    let is_of_page = headers.contains_key(header::ORIGIN)
+        || headers.get("sec-fetch-site").is_some_and(|site| site.as_bytes() != b"none");
+    let is_passed_on = PASSED_ON.iter().any(|name| headers.contains_key(*name));
+    if !is_here(host) || is_of_page || is_passed_on {
         return Err(ApiError::forbidden(
             "without keys only programs of this machine are answered, by its own address: set API_KEYS for others",
         ));
@@ -155,6 +161,15 @@ fn opened(headers: &HeaderMap) -> Result<Caller, ApiError> {
     let rights = Rights { metrics: true, tenants: true, ..Rights::USUAL };
     let tenant = tenant(headers, None, true)?;
     Ok(Caller { key: None, rights, tenant, user: user_header(headers)? })
+}
+
+/// Whether a host is this machine by its own name or number; a name that only begins as a number does is somebody else's.
+fn is_here(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split_once(']').map_or(rest, |(number, _)| number),
+        None => host.split_once(':').map_or(host, |(name, _)| name),
+    };
+    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|number| number.is_loopback())
 }
 
 fn user_header(headers: &HeaderMap) -> Result<Option<String>, ApiError> {

@@ -284,7 +284,10 @@ impl Preparer {
             approved: None,
             agents: Arc::new(Alone),
             tree: None,
-            can_ask: question.task.is_none() && question.asker().is_some_and(Speaker::is_person),
+            // Whoever asks over HTTP has an answer and no chat to be asked in.
+            can_ask: question.task.is_none()
+                && question.requested.is_none()
+                && question.asker().is_some_and(Speaker::is_person),
             sends: self.allowance(turn, question).await?,
         })
     }
