@@ -1,5 +1,6 @@
 //! Records of the chat that were made of what is forgotten: they lose the fields that were taken from it and, where they make no sense
-//! without these, go as a whole, with the fields of others that refer to them.
+//! without these, go as a whole, with the fields of others that refer to them. What reminds of them goes too, whoever has it remind:
+//! it says what stood in the fields.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,12 +8,14 @@ use super::super::super::changes::Changes;
 use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
+use super::super::tasks;
+use super::everything::remove_task;
 use super::found::Found;
 use crate::domain::erasure::{Erased, Erasure};
 use crate::domain::record::{FieldValue, Filled, Record, without_fields};
-use crate::ids::RecordId;
+use crate::ids::{RecordId, TaskId};
 
-/// Takes these fields and records away. Gives how many records there were in `erased`.
+/// Takes these fields and records away, and what reminds of them. Gives how many of both there were in `erased`.
 pub(super) fn clear(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
@@ -38,8 +41,16 @@ pub(super) fn clear(
         let (_, record) = item?;
         records.insert(record.id, record);
     }
+    let reminders = |record: &Record| (record.id, record.reminders.clone());
+    let reminders: BTreeMap<RecordId, Vec<TaskId>> = records.values().map(reminders).collect();
     let left = without(records, &|filled| is_theirs(filled) || is_said(filled));
     for (id, record) in left {
+        for task in reminders.get(&id).into_iter().flatten() {
+            if let Some(task) = tasks::find(tables, Some(*task))? {
+                remove_task(tables, changes, erased, &task)?;
+            }
+        }
+        let record = record.map(|record| Record { reminders: Vec::new(), ..record });
         let key = key::record(doomed.chat, id);
         match record {
             Some(record) => changes.put(&tables.records, key, &record)?,
