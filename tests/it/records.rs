@@ -433,6 +433,35 @@ async fn what_reminds_of_a_forgotten_record_is_forgotten_with_it() {
     assert_eq!(stored(&world, ANN).await.len(), 1, "Mary was told of in another message");
 }
 
+/// How many of the stored entries hold these words.
+fn holding(world: &World, words: &str) -> Vec<String> {
+    let all = world.records().everything();
+    let is_in = |value: &[u8]| String::from_utf8_lossy(value).contains(words);
+    let hits = all.into_iter().flat_map(|(table, all)| all.into_iter().map(move |one| (table.clone(), one)));
+    hits.filter(|(_, (_, value))| is_in(value))
+        .map(|(table, (_, value))| format!("{table}: {}", String::from_utf8_lossy(&value)))
+        .collect()
+}
+
+#[tokio::test]
+async fn what_tools_told_of_a_forgotten_record_later_is_forgotten_too() {
+    let (world, bot) = caring().await;
+    mary(&world).await;
+    let listed = call(&world, HERE, "what is kept?", "list_records", json!({"kind": "medication"})).await;
+    assert_eq!(listed["records"][0]["fields"]["dose"], "500 mg", "{listed}");
+    let changed = json!({"patient": "Mary Smith", "name": "Metformin", "reason": "diabetes"});
+    let changed = save(&world, "It is for her diabetes", "medication", changed).await;
+    assert_eq!(changed["changed"], true, "{changed}");
+    forgets(&world, "takes metformin").await;
+    let request = asked(&world, HERE, "which medicines are there?").await;
+    let body = request.body.to_string();
+    assert!(!body.contains("500 mg") && body.contains("It is for her diabetes"), "{body}");
+    assert!(bot.stop().success());
+    for words in ["Metformin", "500 mg"] {
+        assert_eq!(holding(&world, words), [""; 0], "{words}");
+    }
+}
+
 #[tokio::test]
 async fn what_others_are_reminded_of_goes_with_whom_all_is_forgotten_of() {
     let world = World::new().await;

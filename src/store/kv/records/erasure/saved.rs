@@ -4,16 +4,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use super::super::super::changes::Changes;
 use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
 use super::super::tasks;
+use super::doomed::Doomed;
 use super::everything::remove_task;
 use super::found::Found;
+use super::needles::Needles;
 use crate::domain::erasure::{Erased, Erasure};
 use crate::domain::record::{FieldValue, Filled, Record, without_fields};
 use crate::ids::{RecordId, TaskId};
+
+/// Saves records.
+const SAVER: &str = "save_record";
 
 /// Takes these fields and records away, and what reminds of them. Gives how many of both there were in `erased`.
 pub(super) fn clear(
@@ -23,28 +30,10 @@ pub(super) fn clear(
     what: &Erasure,
     erased: &mut Erased,
 ) -> Result<(), Fault> {
-    let is_theirs = |filled: &Filled| match what {
-        Erasure::Person(_, user) => filled.origin.user == *user,
-        Erasure::Said(..) => doomed.turns.contains(&filled.origin.turn),
-        // A conversation that is tidied up leaves its notes and records; all of a chat goes elsewhere.
-        Erasure::Session(..) | Erasure::Chat(..) => false,
-    };
-    let is_said = |filled: &Filled| match what {
-        Erasure::Said(..) | Erasure::Person(..) => {
-            let json = serde_json::to_string(&filled.value).unwrap_or_default();
-            texts.stand_in(json.as_bytes())
-        }
-        Erasure::Session(..) | Erasure::Chat(..) => false,
-    };
-    let mut records: BTreeMap<RecordId, Record> = BTreeMap::new();
-    for item in tables.records.scan(&key::chat(doomed.chat))? {
-        let (_, record) = item?;
-        records.insert(record.id, record);
-    }
+    let before = records_of(tables, doomed)?;
     let reminders = |record: &Record| (record.id, record.reminders.clone());
-    let reminders: BTreeMap<RecordId, Vec<TaskId>> = records.values().map(reminders).collect();
-    let left = without(records, &|filled| is_theirs(filled) || is_said(filled));
-    for (id, record) in left {
+    let reminders: BTreeMap<RecordId, Vec<TaskId>> = before.values().map(reminders).collect();
+    for (id, record) in left(before, doomed, texts, what) {
         for task in reminders.get(&id).into_iter().flatten() {
             if let Some(task) = tasks::find(tables, Some(*task))? {
                 remove_task(tables, changes, erased, &task)?;
@@ -59,6 +48,54 @@ pub(super) fn clear(
         erased.records += 1;
     }
     Ok(())
+}
+
+/// The records that lose something, and those that were made for messages that go and are not there any more: tools may have told
+/// of both.
+pub(super) fn named(
+    tables: &Tables<'_>,
+    doomed: &Doomed,
+    texts: &Needles,
+    what: &Erasure,
+) -> Result<BTreeSet<RecordId>, Fault> {
+    if matches!(what, Erasure::Session(..) | Erasure::Chat(..)) {
+        return Ok(BTreeSet::new());
+    }
+    let made = doomed.messages().filter_map(|message| {
+        message.tool.as_ref().filter(|tool| tool.tool_name == SAVER)?;
+        let result: Value = serde_json::from_str(&message.text).ok()?;
+        result["record_id"].as_str().filter(|_| result["already_there"] != true)?.parse().ok()
+    });
+    let before = records_of(tables, doomed)?;
+    Ok(left(before, doomed, texts, what).into_keys().chain(made).collect())
+}
+
+fn records_of(tables: &Tables<'_>, doomed: &Doomed) -> Result<BTreeMap<RecordId, Record>, Fault> {
+    let all = tables.records.scan(&key::chat(doomed.chat))?;
+    all.map(|item| item.map(|(_, record)| (record.id, record))).collect()
+}
+
+/// What is left of the records that lose something; `None` for those that go.
+fn left(
+    records: BTreeMap<RecordId, Record>,
+    doomed: &Doomed,
+    texts: &Needles,
+    what: &Erasure,
+) -> BTreeMap<RecordId, Option<Record>> {
+    let is_theirs = |filled: &Filled| match what {
+        Erasure::Person(_, user) => filled.origin.user == *user,
+        Erasure::Said(..) => doomed.turns.contains(&filled.origin.turn),
+        // A conversation that is tidied up leaves its notes and records; all of a chat goes elsewhere.
+        Erasure::Session(..) | Erasure::Chat(..) => false,
+    };
+    let is_said = |filled: &Filled| match what {
+        Erasure::Said(..) | Erasure::Person(..) => {
+            let json = serde_json::to_string(&filled.value).unwrap_or_default();
+            texts.stand_in(json.as_bytes())
+        }
+        Erasure::Session(..) | Erasure::Chat(..) => false,
+    };
+    without(records, &|filled| is_theirs(filled) || is_said(filled))
 }
 
 /// What is left of the records that lose something; `None` for those that go.
