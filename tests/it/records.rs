@@ -463,6 +463,19 @@ async fn what_tools_told_of_a_forgotten_record_later_is_forgotten_too() {
 }
 
 #[tokio::test]
+async fn a_list_goes_with_any_of_the_messages_that_it_was_made_of() {
+    let (world, bot) = caring().await;
+    mary(&world).await;
+    let allergies = |items: Value| json!({"name": "Mary Smith", "allergies": items});
+    save(&world, "She must not have peniciline", "patient", allergies(json!(["penicillin"]))).await;
+    save(&world, "And no nuts for her", "patient", allergies(json!(["penicillin", "nuts"]))).await;
+    forgets(&world, "peniciline").await;
+    assert_eq!(told(&asked(&world, HERE, "which patients are there?").await), ["patient: Mary Smith"]);
+    assert!(bot.stop().success());
+    assert_eq!(holding(&world, "penicillin"), [""; 0]);
+}
+
+#[tokio::test]
 async fn what_others_are_reminded_of_goes_with_whom_all_is_forgotten_of() {
     let world = World::new().await;
     world.team();

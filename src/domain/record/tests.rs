@@ -285,6 +285,25 @@ fn the_same_keys_change_the_record_that_is_there() {
 }
 
 #[test]
+fn a_text_or_a_list_that_changes_keeps_where_its_older_parts_came_from() {
+    let mut kept = Vec::new();
+    let list = |items: &[&str]| FieldValue::List(items.iter().map(|&item| item.to_owned()).collect());
+    let said = |value: FieldValue| draft("patient", &[("name", text("Mary")), ("born", value)]);
+    let drafts = [said(list(&["penicillin"])), said(list(&["penicillin", "nuts"])), said(text("nuts"))];
+    drafts.iter().for_each(|draft| drop(saved(&mut kept, draft)));
+    let all: Vec<&Origin> = kept[0].fields["born"].origins().collect();
+    assert_eq!(all, drafts.iter().map(|draft| &draft.origin).collect::<Vec<_>>());
+    // A number says nothing of the one before.
+    let record = saved(&mut kept, &said(FieldValue::Number(5.0)));
+    assert_eq!(record.fields["born"].origins().count(), 1);
+    // What was kept before there were several reads as one.
+    let shape = serde_json::to_value(&record.fields["born"]).unwrap();
+    assert!(shape.get("earlier").is_none(), "{shape}");
+    let read: Filled = serde_json::from_value(shape).unwrap();
+    assert_eq!(read, record.fields["born"]);
+}
+
+#[test]
 fn readings_are_a_history_with_a_trend() {
     let mut kept = Vec::new();
     let mary = saved(&mut kept, &draft("patient", &[("name", text("Mary"))]));

@@ -83,8 +83,8 @@ fn left(
     what: &Erasure,
 ) -> BTreeMap<RecordId, Option<Record>> {
     let is_theirs = |filled: &Filled| match what {
-        Erasure::Person(_, user) => filled.origin.user == *user,
-        Erasure::Said(..) => doomed.turns.contains(&filled.origin.turn),
+        Erasure::Person(_, user) => filled.origins().any(|origin| origin.user == *user),
+        Erasure::Said(..) => filled.origins().any(|origin| doomed.turns.contains(&origin.turn)),
         // A conversation that is tidied up leaves its notes and records; all of a chat goes elsewhere.
         Erasure::Session(..) | Erasure::Chat(..) => false,
     };
