@@ -41,8 +41,11 @@ pub struct Record {
 pub struct Filled {
     /// What stands there.
     pub value: FieldValue,
-    /// Where it comes from.
+    /// Where it comes from; of what was said in several messages the last.
     pub origin: Origin,
+    /// Where else parts of it may come from, the oldest first: what a list or a text had before stands in the new one often.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Origin>,
     /// Without it the record makes no sense: it goes with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_essential: bool,
@@ -55,6 +58,13 @@ pub struct Origin {
     pub turn: RunId,
     /// Whose question that was.
     pub user: UserId,
+}
+
+impl Filled {
+    /// All that it may come from.
+    pub fn origins(&self) -> impl Iterator<Item = &Origin> {
+        self.earlier.iter().chain([&self.origin])
+    }
 }
 
 impl Record {

@@ -2,8 +2,9 @@
 //! one call.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeDelta, TimeZone, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 use serde_json::{Map, Value};
 
@@ -16,6 +17,8 @@ use crate::text::{one_line, with_nearest};
 
 /// The most names that are told where a record is not found.
 const MAX_NAMES: usize = 12;
+/// The years that days and times may be in: of others nothing is kept, and reckoning with them has no room left.
+const YEARS: RangeInclusive<i32> = 1900..=2200;
 
 /// A record that a field may refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -183,7 +186,17 @@ fn boolean(value: &Value) -> Result<bool, String> {
 
 fn date(value: &Value) -> Result<NaiveDate, String> {
     let read = word(value).and_then(|text| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok());
-    read.ok_or_else(|| format!("takes a day such as 2026-12-31; this has {value}"))
+    let day = read.ok_or_else(|| format!("takes a day such as 2026-12-31; this has {value}"))?;
+    held_to_years(day)?;
+    Ok(day)
+}
+
+/// Refuses days of years that nobody means.
+fn held_to_years(day: NaiveDate) -> Result<(), String> {
+    if YEARS.contains(&day.year()) {
+        return Ok(());
+    }
+    Err(format!("takes years from {} to {}; this has {}", YEARS.start(), YEARS.end(), day.year()))
 }
 
 /// A day and a time: ISO 8601 with an offset, or without one by the clock of this zone.
@@ -193,6 +206,7 @@ fn date(value: &Value) -> Result<NaiveDate, String> {
 pub fn read_moment(text: &str, zone: Tz) -> Result<DateTime<Utc>, String> {
     let text = text.trim();
     if let Ok(at) = DateTime::parse_from_rfc3339(text) {
+        held_to_years(at.date_naive())?;
         return Ok(at.with_timezone(&Utc));
     }
     let forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"];
@@ -200,9 +214,13 @@ pub fn read_moment(text: &str, zone: Tz) -> Result<DateTime<Utc>, String> {
     let Some(local) = local else {
         return Err(format!("takes a day and a time such as 2026-12-31T10:30; this has \"{text}\""));
     };
+    held_to_years(local.date())?;
     // A time that clocks skip is taken for the first behind the gap; one that they show twice for the first.
     let found = zone.from_local_datetime(&local).earliest();
-    let behind = || zone.from_local_datetime(&(local + TimeDelta::hours(1))).earliest();
+    let behind = || {
+        let later = local.checked_add_signed(TimeDelta::hours(1))?;
+        zone.from_local_datetime(&later).earliest()
+    };
     let at = found.or_else(behind).ok_or_else(|| format!("\"{text}\" is no time in {zone}"))?;
     Ok(at.with_timezone(&Utc))
 }

@@ -51,7 +51,8 @@ pub fn reminders(book: &Book, entry: &Entry<'_>, tag: Option<&str>, now: DateTim
     };
     let Some(at) = at else { return Vec::new() };
     let before: &[u32] = if remind.before.is_empty() { &[0] } else { &remind.before };
-    let times = before.iter().map(|minutes| at - Duration::minutes(i64::from(*minutes)));
+    let times =
+        before.iter().filter_map(|minutes| at.checked_sub_signed(Duration::minutes(i64::from(*minutes))));
     let mut times: Vec<DateTime<Utc>> = times.filter(|time| *time > now).collect();
     times.sort_unstable();
     let single = |time: DateTime<Utc>| time.with_timezone(&zone).format("%Y-%m-%dT%H:%M").to_string();

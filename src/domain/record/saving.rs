@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::kept::{Filled, MAX_RECORDS, Origin, Record};
 use super::read::Values;
+use super::value::FieldValue;
 use crate::ids::{ChatId, RecordId};
 
 /// What is to be saved.
@@ -111,12 +112,23 @@ fn filled(mut record: Record, draft: &Draft) -> Record {
             Some(value) if record.value(name) == Some(value) => {}
             Some(value) => {
                 let is_essential = draft.required.contains(name);
-                let filled = Filled { value: value.clone(), origin: draft.origin.clone(), is_essential };
+                let earlier = earlier(record.fields.get(name), value, &draft.origin);
+                let filled =
+                    Filled { value: value.clone(), origin: draft.origin.clone(), earlier, is_essential };
                 record.fields.insert(name.clone(), filled);
             }
         }
     }
     record
+}
+
+/// Where parts of a new value may come from, beside its own origin. A list or a text is often changed by writing it anew with what
+/// it had; other values are all new.
+fn earlier(before: Option<&Filled>, value: &FieldValue, origin: &Origin) -> Vec<Origin> {
+    let Some(before) = before.filter(|_| matches!(value, FieldValue::List(_) | FieldValue::Text(_))) else {
+        return Vec::new();
+    };
+    before.origins().filter(|known| *known != origin).cloned().collect()
 }
 
 fn says_the_same(one: &Record, other: &Record) -> bool {

@@ -44,7 +44,8 @@ pub fn points<'a>(records: impl IntoIterator<Item = &'a Record>, field: &str) ->
 #[must_use]
 pub fn trend(points: &[Point], days: u32) -> Option<Trend> {
     let last = *points.last()?;
-    let since = last.at - TimeDelta::days(i64::from(days));
+    let since =
+        last.at.checked_sub_signed(TimeDelta::days(i64::from(days))).unwrap_or(DateTime::<Utc>::MIN_UTC);
     let recent: Vec<f64> = points.iter().filter(|point| point.at >= since).map(|point| point.value).collect();
     let before = points.len().checked_sub(2).and_then(|at| points.get(at));
     Some(Trend {

@@ -174,6 +174,37 @@ fn what_does_not_fit_a_field_is_told_all_at_once() {
     assert_eq!(read_fields(&all, &right, reading), Ok(wanted));
 }
 
+#[test]
+fn years_that_nobody_means_are_refused_and_reckoned_with_nowhere() {
+    let visit = kind("visit", vec![key("on", FieldType::Date), field("at", FieldType::Moment)]);
+    let reading = Reading { zone: ZONE, now: now(), names: &[] };
+    let read = |fields: Value| read_fields(&visit, &object(fields), reading);
+    for (name, written, year) in [
+        ("on", "1899-12-31", "1899"),
+        ("on", "2201-01-01", "2201"),
+        ("at", "-262143-01-01T00:00", "-262143"),
+        ("at", "+262142-12-31T23:30", "262142"),
+        ("at", "0001-01-01T00:00:00Z", "1"),
+        ("at", "9999-12-31T23:59", "9999"),
+    ] {
+        let wanted = format!("{name}: takes years from 1900 to 2200; this has {year}");
+        assert_eq!(read(json!({name: written})), Err(vec![wanted]), "{written}");
+    }
+    for (name, written) in [("on", "1900-01-01"), ("on", "2200-12-31"), ("at", "2200-12-31T23:59")] {
+        assert!(read(json!({name: written})).is_ok(), "{written}");
+    }
+    // What was kept before the years were held to does no harm either.
+    let first = Point { at: DateTime::<Utc>::MIN_UTC, value: 1.0 };
+    assert_eq!(trend(&[first], 30).map(|trend| trend.count), Some(1));
+    let mut kept = Vec::new();
+    let mary = saved(&mut kept, &draft("patient", &[("name", text("Mary"))]));
+    let on = FieldValue::Date(DateTime::<Utc>::MIN_UTC.date_naive());
+    let values = [("patient", FieldValue::Ref(mary.id)), ("name", text("Dr. Old")), ("on", on)];
+    saved(&mut kept, &draft("visit", &values));
+    let book = Book::new(vec![Arc::new(pack())], kept, chrono_tz::UTC);
+    assert!(reminders(&book, &book.entries()[1], None, now()).is_empty());
+}
+
 fn value() -> impl Strategy<Value = (FieldType, FieldValue)> {
     let of = |form: FieldType| move |value: FieldValue| (form.clone(), value);
     let range = || Range::default();
@@ -251,6 +282,25 @@ fn the_same_keys_change_the_record_that_is_there() {
     let many: Vec<Record> =
         (0..MAX_RECORDS).map(|_| Record { id: RecordId::new(), ..mary.clone() }).collect();
     assert_eq!(saving(&many, &draft("patient", &[("name", text("Ben"))])), Saved::Full);
+}
+
+#[test]
+fn a_text_or_a_list_that_changes_keeps_where_its_older_parts_came_from() {
+    let mut kept = Vec::new();
+    let list = |items: &[&str]| FieldValue::List(items.iter().map(|&item| item.to_owned()).collect());
+    let said = |value: FieldValue| draft("patient", &[("name", text("Mary")), ("born", value)]);
+    let drafts = [said(list(&["penicillin"])), said(list(&["penicillin", "nuts"])), said(text("nuts"))];
+    drafts.iter().for_each(|draft| drop(saved(&mut kept, draft)));
+    let all: Vec<&Origin> = kept[0].fields["born"].origins().collect();
+    assert_eq!(all, drafts.iter().map(|draft| &draft.origin).collect::<Vec<_>>());
+    // A number says nothing of the one before.
+    let record = saved(&mut kept, &said(FieldValue::Number(5.0)));
+    assert_eq!(record.fields["born"].origins().count(), 1);
+    // What was kept before there were several reads as one.
+    let shape = serde_json::to_value(&record.fields["born"]).unwrap();
+    assert!(shape.get("earlier").is_none(), "{shape}");
+    let read: Filled = serde_json::from_value(shape).unwrap();
+    assert_eq!(read, record.fields["born"]);
 }
 
 #[test]

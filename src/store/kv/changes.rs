@@ -50,6 +50,14 @@ impl<'a> Changes<'a> {
         Ok(written.map(serde_json::from_slice).transpose()?)
     }
 
+    /// Whether the operation itself has removed a record.
+    pub(super) fn removes<T>(&self, table: &Table<'_, T>, key: impl AsRef<[u8]>) -> bool
+    where
+        T: DeserializeOwned,
+    {
+        self.batch.get(table.name(), &self.space.outer(key.as_ref())) == Some(None)
+    }
+
     /// All of them, as the engine takes them.
     pub(super) fn into_batch(self) -> Batch {
         self.batch

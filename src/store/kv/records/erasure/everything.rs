@@ -102,13 +102,16 @@ fn remove_all<T: Serialize + DeserializeOwned>(
     Ok(removed)
 }
 
-/// Removes a task with what is known of its runs.
+/// Removes a task with what is known of its runs, unless that is done already.
 pub(super) fn remove_task(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     erased: &mut Erased,
     task: &Task,
 ) -> Result<(), Fault> {
+    if changes.removes(&tables.tasks, key::id(task.id)) {
+        return Ok(());
+    }
     tasks::put(tables, changes, Some(task), None)?;
     for key in tables.task_runs.keys_of(&key::id(task.id))? {
         changes.remove(&tables.task_runs, key?);

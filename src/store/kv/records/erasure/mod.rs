@@ -39,8 +39,10 @@ use crate::domain::erasure::{Erasure, Forgotten};
 pub(in crate::store::kv) fn look_for(store: &impl Looks, what: &Erasure) -> Result<Found, Fault> {
     let sessions = store.look(|tables| doomed::sessions_of(tables, what.chat()))?;
     let doomed = doomed::find(store, what, &sessions)?;
-    let texts = doomed.texts();
-    let (parts, texts) = (traces::sentences(&texts), Needles::of(texts));
+    let said = doomed.texts();
+    let texts = Needles::of(said.iter().cloned());
+    let records = store.look(|tables| saved::named(tables, &doomed, &texts, what))?;
+    let parts = traces::sentences(&said, &records);
     let traces = match doomed.is_empty() {
         true => Vec::new(),
         false => traces::find(store, &doomed, &parts, &sessions)?,

@@ -1,18 +1,28 @@
 //! Records of the chat that were made of what is forgotten: they lose the fields that were taken from it and, where they make no sense
-//! without these, go as a whole, with the fields of others that refer to them.
+//! without these, go as a whole, with the fields of others that refer to them. What reminds of them goes too, whoever has it remind:
+//! it says what stood in the fields.
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
 
 use super::super::super::changes::Changes;
 use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
+use super::super::tasks;
+use super::doomed::Doomed;
+use super::everything::remove_task;
 use super::found::Found;
+use super::needles::Needles;
 use crate::domain::erasure::{Erased, Erasure};
 use crate::domain::record::{FieldValue, Filled, Record, without_fields};
-use crate::ids::RecordId;
+use crate::ids::{RecordId, TaskId};
 
-/// Takes these fields and records away. Gives how many records there were in `erased`.
+/// Saves records.
+const SAVER: &str = "save_record";
+
+/// Takes these fields and records away, and what reminds of them. Gives how many of both there were in `erased`.
 pub(super) fn clear(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
@@ -20,9 +30,61 @@ pub(super) fn clear(
     what: &Erasure,
     erased: &mut Erased,
 ) -> Result<(), Fault> {
+    let before = records_of(tables, doomed)?;
+    let reminders = |record: &Record| (record.id, record.reminders.clone());
+    let reminders: BTreeMap<RecordId, Vec<TaskId>> = before.values().map(reminders).collect();
+    for (id, record) in left(before, doomed, texts, what) {
+        for task in reminders.get(&id).into_iter().flatten() {
+            if let Some(task) = tasks::find(tables, Some(*task))? {
+                remove_task(tables, changes, erased, &task)?;
+            }
+        }
+        let record = record.map(|record| Record { reminders: Vec::new(), ..record });
+        let key = key::record(doomed.chat, id);
+        match record {
+            Some(record) => changes.put(&tables.records, key, &record)?,
+            None => changes.remove(&tables.records, key),
+        }
+        erased.records += 1;
+    }
+    Ok(())
+}
+
+/// The records that lose something, and those that were made for messages that go and are not there any more: tools may have told
+/// of both.
+pub(super) fn named(
+    tables: &Tables<'_>,
+    doomed: &Doomed,
+    texts: &Needles,
+    what: &Erasure,
+) -> Result<BTreeSet<RecordId>, Fault> {
+    if matches!(what, Erasure::Session(..) | Erasure::Chat(..)) {
+        return Ok(BTreeSet::new());
+    }
+    let made = doomed.messages().filter_map(|message| {
+        message.tool.as_ref().filter(|tool| tool.tool_name == SAVER)?;
+        let result: Value = serde_json::from_str(&message.text).ok()?;
+        result["record_id"].as_str().filter(|_| result["already_there"] != true)?.parse().ok()
+    });
+    let before = records_of(tables, doomed)?;
+    Ok(left(before, doomed, texts, what).into_keys().chain(made).collect())
+}
+
+fn records_of(tables: &Tables<'_>, doomed: &Doomed) -> Result<BTreeMap<RecordId, Record>, Fault> {
+    let all = tables.records.scan(&key::chat(doomed.chat))?;
+    all.map(|item| item.map(|(_, record)| (record.id, record))).collect()
+}
+
+/// What is left of the records that lose something; `None` for those that go.
+fn left(
+    records: BTreeMap<RecordId, Record>,
+    doomed: &Doomed,
+    texts: &Needles,
+    what: &Erasure,
+) -> BTreeMap<RecordId, Option<Record>> {
     let is_theirs = |filled: &Filled| match what {
-        Erasure::Person(_, user) => filled.origin.user == *user,
-        Erasure::Said(..) => doomed.turns.contains(&filled.origin.turn),
+        Erasure::Person(_, user) => filled.origins().any(|origin| origin.user == *user),
+        Erasure::Said(..) => filled.origins().any(|origin| doomed.turns.contains(&origin.turn)),
         // A conversation that is tidied up leaves its notes and records; all of a chat goes elsewhere.
         Erasure::Session(..) | Erasure::Chat(..) => false,
     };
@@ -33,21 +95,7 @@ pub(super) fn clear(
         }
         Erasure::Session(..) | Erasure::Chat(..) => false,
     };
-    let mut records: BTreeMap<RecordId, Record> = BTreeMap::new();
-    for item in tables.records.scan(&key::chat(doomed.chat))? {
-        let (_, record) = item?;
-        records.insert(record.id, record);
-    }
-    let left = without(records, &|filled| is_theirs(filled) || is_said(filled));
-    for (id, record) in left {
-        let key = key::record(doomed.chat, id);
-        match record {
-            Some(record) => changes.put(&tables.records, key, &record)?,
-            None => changes.remove(&tables.records, key),
-        }
-        erased.records += 1;
-    }
-    Ok(())
+    without(records, &|filled| is_theirs(filled) || is_said(filled))
 }
 
 /// What is left of the records that lose something; `None` for those that go.

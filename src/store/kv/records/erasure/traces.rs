@@ -18,7 +18,7 @@ use super::parts::{self, Looks};
 use crate::domain::conversation::{EntryKey, Message, Role, Session};
 use crate::domain::message::Quoted;
 use crate::domain::observation::Observation;
-use crate::ids::{MessageId, RunId};
+use crate::ids::{MessageId, RecordId, RunId};
 use crate::store::engine::Keys;
 
 /// Parts of a text with fewer bytes are not looked for in results of tools.
@@ -190,14 +190,16 @@ fn is_of(quoted: &Quoted, gone: &BTreeSet<MessageId>) -> bool {
 }
 
 /// The sentences and lines of texts as they stand in JSON, and as they are: tools give whole messages, or some sentences of them.
-pub(super) fn sentences(texts: &[String]) -> Needles {
+/// With them the ids of records that lose something: tools tell what stood in their fields in other words than were said.
+pub(super) fn sentences(texts: &[String], records: &BTreeSet<RecordId>) -> Needles {
     let ends = |c: char| ['.', '!', '?', '。', '\n'].contains(&c);
     let cut = texts.iter().flat_map(|text| text.split("\\n").flat_map(move |line| line.split(ends)));
     let long = cut.map(|part| part.trim().trim_end_matches('\\')).filter(|part| part.len() >= MIN_PART);
     let parts: Vec<String> = texts.iter().map(String::as_str).chain(long).map(str::to_owned).collect();
     let plain = parts.iter().filter_map(|part| serde_json::from_str(&format!("\"{part}\"")).ok());
     let plain: Vec<String> = plain.collect();
-    Needles::of(parts.into_iter().chain(plain))
+    let ids = records.iter().map(RecordId::to_string);
+    Needles::of(parts.into_iter().chain(plain).chain(ids))
 }
 
 fn reads(parts: &Needles, words: [&String; 2]) -> bool {
