@@ -5,12 +5,13 @@ use std::fs;
 use std::path::Path;
 
 use figaro_offline::model::{ModelRequest, Reply};
+use figaro_offline::telegram::Standing;
 use serde_json::{Value, json};
 
 use crate::check::{refused, words};
 use crate::parking::call;
 use crate::support::bot::Recipe;
-use crate::support::scene::{labels, text};
+use crate::support::scene::{TEAM, labels, text};
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World, proc};
 
 const MAY_I: &str = "May I do this?";
@@ -199,6 +200,27 @@ async fn owners_open_tools_by_the_file_and_by_rules_and_a_servers_word_opens_non
     world.calls(ANN, "echo", "box__echo", json!({"text": "x"})).await;
     let card = world.asks_to_approve(ANN).await;
     assert_eq!(labels(&card), ["✓ Once", "✓ Such calls for 1 h", "✗ Deny"]);
+}
+
+#[tokio::test]
+async fn nobody_is_an_admin_of_a_servers_tools_by_their_own_private_chat() {
+    let world = World::new().await;
+    let rules = "rules:\n  - {name: admins, server: box, role: admin, then: allow}\n";
+    fs::write(world.folder.path().join("policy.yaml"), rules).unwrap();
+    world.team();
+    world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+    let bot = world.helped(json!({"box": server("plain")}), "{name: count, server: box}").await;
+    bot.logged("an MCP server is ready").await;
+    world.calls(BOB, "count for me", "box__count", json!({})).await;
+    let card = world.asks_to_approve(BOB).await;
+    world.press(BOB, &card, "✗ Deny").await;
+    assert!(world.result_of("count for me").await["error"].as_str().unwrap().contains("denied"));
+    // In a group he does administer.
+    let said = "@figaro_bot count for us";
+    world.when(said, Reply::turn(vec![call("box__count", json!({}))]));
+    world.when(said, Reply::text("Counted."));
+    world.say(BOB, TEAM, said);
+    assert_eq!(world.result_of(said).await["result"], "called 1");
 }
 
 #[tokio::test]

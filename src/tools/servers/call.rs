@@ -9,7 +9,7 @@ use crate::domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited
 use crate::domain::turn::Approved;
 use crate::mcp::servers::CallError;
 use crate::policy::access::Standing;
-use crate::policy::tools::{Decided, Decision, OWNERS, ServerCall, decide_server};
+use crate::policy::tools::{Decided, Decision, OWNERS, Role, Rules, ServerCall, decide_server};
 use crate::tools::{ToolContext, ToolError, ToolOutput};
 
 /// What is told where nobody can be asked.
@@ -90,13 +90,21 @@ impl RemoteTool {
         }
     }
 
+    /// The role of whoever asks. A person is the admin of their own private chat, and would be one of tools that act far beyond it.
+    async fn role(&self, rules: &Rules, context: &ToolContext) -> Role {
+        if context.standing == Standing::Member && !context.place.chat.is_group() {
+            return Role::Member;
+        }
+        self.tools.approvers.role(rules, context).await
+    }
+
     async fn decide(&self, context: &ToolContext) -> Decided {
         let rules = self.tools.policy.rules();
         let call = ServerCall {
             server: &self.server.config.name,
             tool: &self.tool.remote,
             here: context.place.chat,
-            role: self.tools.approvers.role(&rules, context).await,
+            role: self.role(&rules, context).await,
             agent: context.agent.agent_schema_uri.as_deref(),
             task: context.task.is_some(),
             is_approved: self.tool.is_approved,
