@@ -203,6 +203,40 @@ async fn owners_open_tools_by_the_file_and_by_rules_and_a_servers_word_opens_non
 }
 
 #[tokio::test]
+async fn what_was_approved_is_called_at_the_server_that_was_asked_about_and_at_no_other_of_its_name() {
+    let world = World::new().await;
+    let bot = world.helped(json!({"box": server("plain")}), "{name: echo, server: box}").await;
+    bot.logged("an MCP server is ready").await;
+    let hello = json!({"text": "hello"});
+    // One is approved for an hour, another still waits.
+    world.calls(ANN, "the first", "box__echo", hello.clone()).await;
+    let card = world.asks_to_approve(ANN).await;
+    world.press(ANN, &card, "✓ Such calls for 1 h").await;
+    assert_eq!(world.result_of("the first").await["result"], "hello");
+    world.calls(BOB, "of Bob", "box__echo", hello.clone()).await;
+    world.asks_to_approve(BOB).await;
+    world.servers(json!({"box": world.marked("plain")}));
+    world
+        .see("a change", |view| {
+            let all = view.bot_messages(ANN);
+            all.into_iter().any(|m| text(m).contains("Other MCP servers from now on")).then_some(())
+        })
+        .await;
+    let ready = || bot.log().matches("an MCP server is ready").count() == 2;
+    assert!(proc::becomes(TIMEOUT, ready).await);
+    // The hour was for the server of before.
+    world.calls(ANN, "the second", "box__echo", hello).await;
+    let card = world.asks_to_approve(ANN).await;
+    world.press(ANN, &card, "✗ Deny").await;
+    let list = world.told(ANN, ANN, "/approve").await;
+    world.press(ANN, &list, "Bob").await;
+    let open = world.asks_to_approve(ANN).await;
+    world.press(ANN, &open, "✓ Once").await;
+    let error = world.result_of("of Bob").await["error"].as_str().unwrap().to_owned();
+    assert!(error.contains("or mcp.json describes the server otherwise now"), "{error}");
+}
+
+#[tokio::test]
 async fn nobody_is_an_admin_of_a_servers_tools_by_their_own_private_chat() {
     let world = World::new().await;
     let rules = "rules:\n  - {name: admins, server: box, role: admin, then: allow}\n";

@@ -11,6 +11,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ring::digest::{Context, SHA256};
+
 pub use self::read::{names, read};
 use crate::secret::{ExposeSecret, SecretString};
 
@@ -20,7 +22,7 @@ pub const ALL: &str = "*";
 /// A server that is to be used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerConfig {
-    /// Its name: a letter, then letters, digits, `_` and `-`, 32 at most, without `__`.
+    /// Its name: a letter, then letters, digits, `_` and `-`, 32 at most, without `__` and without `_` at its end.
     pub name: String,
     /// How it is reached.
     pub way: Way,
@@ -73,6 +75,32 @@ impl ServerConfig {
             Way::Stdio(program) => program.env.values(),
             Way::Http(address) => address.headers.values(),
         }
+    }
+
+    /// The hash of what its name stands for: the program with its arguments and folder, or the address, as hexadecimal digits.
+    /// Variables and headers, whose tokens change while the server stays the same, are left out.
+    #[must_use]
+    pub fn way_hash(&self) -> String {
+        let mut hash = Context::new(&SHA256);
+        let mut add = |part: &[u8]| {
+            // With its length, so that no two lists of parts are the same bytes.
+            hash.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
+            hash.update(part);
+        };
+        match &self.way {
+            Way::Stdio(Program { command, args, folder, .. }) => {
+                add(b"stdio");
+                let folder = folder.as_deref().map(|folder| folder.as_os_str().as_encoded_bytes());
+                add(folder.unwrap_or_default());
+                add(command.as_bytes());
+                args.iter().for_each(|arg| add(arg.as_bytes()));
+            }
+            Way::Http(address) => {
+                add(b"http");
+                add(address.url.as_bytes());
+            }
+        }
+        hash.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// How it is reached, in a few words without secrets: `stdio: npx` or `http: example.com`.

@@ -134,12 +134,14 @@ impl Reading<'_> {
         let name = entry.key.as_str();
         let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
         let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
-        if !begins || name.len() > MAX_NAME || !name.bytes().all(fits) || name.contains("__") {
+        // Else the tool `b` of `a_` and the tool `_b` of `a` would have one name.
+        let is_apart = !name.contains("__") && !name.ends_with('_');
+        if !begins || name.len() > MAX_NAME || !name.bytes().all(fits) || !is_apart {
             self.fault(
                 entry.at,
                 format!(
                     "the name `{name}` does not do: it begins with a letter and takes up to {MAX_NAME} letters, digits, _ \
-                     and -, no two _ in a row"
+                     and -, no two _ in a row and none at its end"
                 ),
             );
         } else if OWN.iter().any(|own| own.eq_ignore_ascii_case(name)) {

@@ -59,6 +59,25 @@ fn a_file_of_another_client_is_read() {
     assert!(changed[0] != servers[0] && changed[1] != servers[1] && changed[2] == servers[2]);
 }
 
+#[test]
+fn a_name_stands_for_a_program_with_its_arguments_or_an_address_whatever_its_tokens() {
+    let hash = |keys: &str| read(&with(keys), &values()).unwrap()[0].way_hash();
+    let program = hash("\"command\": \"x\", \"args\": [\"a\", \"b\"]");
+    let same = "\"command\": \"x\", \"args\": [\"a\", \"b\"], \"env\": {\"T\": \"1\"}, \"timeout\": 5";
+    assert_eq!(hash(same), program);
+    let address = hash("\"url\": \"http://a/\"");
+    assert_eq!(hash("\"url\": \"http://a/\", \"headers\": {\"T\": \"1\"}"), address);
+    let others = [
+        "\"command\": \"y\", \"args\": [\"a\", \"b\"]",
+        "\"command\": \"x\", \"args\": [\"ab\"]",
+        "\"command\": \"x\", \"args\": [\"a\", \"b\"], \"cwd\": \"/\"",
+        "\"url\": \"http://b/\"",
+    ];
+    for other in others {
+        assert!(![&program, &address].contains(&&hash(other)), "{other}");
+    }
+}
+
 /// A file with a server of these keys.
 fn with(keys: &str) -> String {
     format!("{{\"mcpServers\": {{\"a\": {{{keys}}}}}}}")
@@ -79,6 +98,7 @@ fn each_mistake_is_told_with_its_place() {
         "{\"mcpServers\": {}, \"mcpServers\": {}}".to_owned(),
         "{\"mcpServers\": []}".to_owned(),
         "{\"mcpServers\": {\"a b\": {\"command\": \"x\"}, \"a__b\": {\"command\": \"x\"}, \"1\": {\"command\": \"x\"}}}".to_owned(),
+        "{\"mcpServers\": {\"a_\": {\"command\": \"x\"}, \"a\": {\"command\": \"x\"}}}".to_owned(),
         "{\"mcpServers\": {\"Telegram\": {\"command\": \"x\"}, \"a\": {\"command\": \"x\"}, \"a\": {\"command\": \"y\"}}}".to_owned(),
         format!("{{\"mcpServers\": {{{}}}}}", many.join(",")),
         "{\"mcpServers\": {\"a\": \"npx\"}}".to_owned(),

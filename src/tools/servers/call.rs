@@ -64,7 +64,8 @@ impl RemoteTool {
         let is_this = approval.server.as_ref() == Some(&self.of_server());
         let call = approval.calls.first().filter(|_| is_this && approval.is_for(context.run, &context.call));
         let Some(call) = call else {
-            return Err(ToolError::Denied("not made: what was approved is something else".to_owned()));
+            let words = "not made: what was approved is something else, or mcp.json describes the server otherwise now";
+            return Err(ToolError::Denied(words.to_owned()));
         };
         if self.tools.approvers.may_rule(ruling.ruled, &ruling.by, approval).await?.is_err() {
             let words = "not made: whoever approved it may not approve it any more";
@@ -116,7 +117,8 @@ impl RemoteTool {
     }
 
     fn of_server(&self) -> ToolOfServer {
-        ToolOfServer { server: self.server.config.name.clone(), tool: self.tool.remote.clone() }
+        let config = &self.server.config;
+        ToolOfServer { server: config.name.clone(), tool: self.tool.remote.clone(), way: config.way_hash() }
     }
 
     /// What an owner is to approve.
