@@ -186,6 +186,9 @@ async fn owners_open_tools_by_the_file_and_by_rules_and_a_servers_word_opens_non
     let card = world.asks_to_approve(ANN).await;
     assert_eq!(labels(&card), ["✓ Once", "✗ Deny"], "what destroys is approved one by one");
     world.press(ANN, &card, "✗ Deny").await;
+    // And what it says nothing of.
+    world.calls(BOB, "Bob counts", "box__count", json!({})).await;
+    assert_eq!(labels(&world.asks_to_approve(BOB).await), ["✓ Once", "✗ Deny"]);
     assert!(world.result_of("wipe it").await["error"].as_str().unwrap().contains("denied"));
     // All tools are offered where none can be found, but for the one that the file takes away.
     let request = world.asks(1).await;
@@ -333,7 +336,7 @@ async fn results_of_every_kind_are_there_or_said_to_be_left_out() {
 #[tokio::test]
 async fn a_server_that_misbehaves_fails_its_own_calls_and_nothing_else() {
     let world = World::new().await;
-    let quick = json!({"autoApprove": ["*"], "timeout": 2});
+    let quick = json!({"autoApprove": ["*", "count"], "timeout": 2});
     let servers = json!({
         "box": with("plain", quick.clone()),
         "never": with("never", quick.clone()),
@@ -647,7 +650,19 @@ async fn servers_of_others_are_used() {
         .kill_on_drop(true)
         .spawn()
         .unwrap();
-    let node = |args: Vec<Value>| json!({"command": "node", "args": args, "autoApprove": ["*"]});
+    // Not all of them say that they destroy nothing.
+    let all = [
+        "*",
+        "create_entities",
+        "echo",
+        "get-resource-links",
+        "get-structured-content",
+        "get-sum",
+        "get-tiny-image",
+        "read_graph",
+        "read_text_file",
+    ];
+    let node = |args: Vec<Value>| json!({"command": "node", "args": args, "autoApprove": all});
     let graph = world.folder.path().join("graph.json");
     let mut memory = node(vec![json!(script("memory"))]);
     memory["env"] = json!({"MEMORY_FILE_PATH": graph});
@@ -655,12 +670,12 @@ async fn servers_of_others_are_used() {
         "everything": node(vec![json!(script("everything")), json!("stdio")]),
         "files": node(vec![json!(script("filesystem")), json!(folder)]),
         "memory": memory,
-        "time": {"command": packages.join("python/bin/mcp-server-time"), "autoApprove": ["*"]},
-        "web": {"url": format!("http://127.0.0.1:{port}/mcp"), "autoApprove": ["*"]},
+        "time": {"command": packages.join("python/bin/mcp-server-time"), "autoApprove": ["get_current_time"]},
+        "web": {"url": format!("http://127.0.0.1:{port}/mcp"), "autoApprove": all},
     });
-    let all = ["everything", "files", "memory", "time", "web"]
+    let listed = ["everything", "files", "memory", "time", "web"]
         .map(|name| format!("{{name: \"*\", server: {name}}}"));
-    let bot = world.helped(servers, &all.join(", ")).await;
+    let bot = world.helped(servers, &listed.join(", ")).await;
     for name in ["everything", "files", "memory", "time", "web"] {
         bot.logged(&format!("an MCP server is ready server=\"{name}\"")).await;
     }

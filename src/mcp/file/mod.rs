@@ -29,7 +29,7 @@ pub struct ServerConfig {
     /// The longest that a call may take: 1 to 600 seconds.
     pub timeout: Duration,
     /// The tools that are called without a person's approval, by their names at the server; [`ALL`] for those that the server
-    /// does not mark as destructive.
+    /// says to read only, or to destroy nothing.
     pub auto_approve: Vec<String>,
     /// The tools that nobody has, by their names at the server.
     pub disabled_tools: Vec<String>,

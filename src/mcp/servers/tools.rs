@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use ring::digest::{SHA256, digest};
-use rmcp::model::Tool;
+use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use crate::mcp::file::{ALL, ServerConfig};
@@ -42,7 +42,7 @@ pub struct ServerTool {
     pub description: String,
     /// The JSON Schema of its arguments, an object.
     pub parameters: Value,
-    /// The server says that it destroys something.
+    /// It may destroy something: the server says neither that it only reads nor that it destroys nothing.
     pub is_destructive: bool,
     /// The owner's file lets it be called without an approval.
     pub is_approved: bool,
@@ -111,7 +111,7 @@ impl Shelf {
             return Err(format!("its name has not 1 to {MAX_REMOTE} characters"));
         }
         let parameters = parameters(Map::clone(&tool.input_schema))?;
-        let is_destructive = tool.annotations.is_some_and(|hints| hints.destructive_hint == Some(true));
+        let is_destructive = is_destructive(tool.annotations.as_ref());
         let names = |word: &str| self.approved.iter().any(|approved| approved == word);
         Ok(ServerTool {
             name: offered_name(&self.server, &remote),
@@ -122,6 +122,11 @@ impl Shelf {
             is_destructive,
         })
     }
+}
+
+/// Whether a tool may destroy something. By the protocol one does that says nothing of it.
+fn is_destructive(hints: Option<&ToolAnnotations>) -> bool {
+    hints.is_none_or(|hints| hints.read_only_hint != Some(true) && hints.destructive_hint != Some(false))
 }
 
 /// What models call a tool by: `server__tool`. Characters that providers do not take become `_`; a name that had to be changed or
@@ -237,6 +242,25 @@ mod tests {
         }
         assert_ne!(offered_name("files", "read file"), offered_name("files", "read.file"));
         assert_ne!(offered_name("files", &long), offered_name("files", &format!("{long}x")));
+    }
+
+    #[test]
+    fn a_tool_destroys_unless_its_server_says_that_it_reads_or_destroys_nothing() {
+        let cases = [
+            (None, None, true),
+            (None, Some(true), true),
+            (None, Some(false), false),
+            (Some(true), None, false),
+            (Some(false), None, true),
+            (Some(false), Some(true), true),
+            (Some(false), Some(false), false),
+        ];
+        for (reads, destroys, wanted) in cases {
+            let hints = json!({"readOnlyHint": reads, "destructiveHint": destroys});
+            let hints: ToolAnnotations = serde_json::from_value(hints).unwrap();
+            assert_eq!(is_destructive(Some(&hints)), wanted, "{hints:?}");
+        }
+        assert!(is_destructive(None));
     }
 
     #[test]

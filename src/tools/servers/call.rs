@@ -133,7 +133,7 @@ impl RemoteTool {
             people: Vec::new(),
             right: None,
             needs_other: decided.people >= 2,
-            // What the server says destroys something is looked at each time.
+            // What may destroy something is looked at each time.
             may_last: !self.tool.is_destructive && decided.people < 2,
             reason: rule.starts_with(OWNERS).then(|| decided.reason.clone()),
             rule,
