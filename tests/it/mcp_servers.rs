@@ -302,8 +302,10 @@ async fn no_chat_has_tools_of_a_server_until_an_agent_lists_them_and_then_they_a
 #[tokio::test]
 async fn results_of_every_kind_are_there_or_said_to_be_left_out() {
     let world = World::new().await;
-    let servers = json!({"box": with("plain", json!({"autoApprove": ["*"], "env": {"MARK": "${MARK}"}}))});
-    world.servers(servers);
+    let mut refuses = server("refuses");
+    refuses["args"].as_array_mut().unwrap().push(json!("--key=${MARK}"));
+    let plain = with("plain", json!({"autoApprove": ["*", "count"], "env": {"MARK": "${MARK}"}}));
+    world.servers(json!({"box": plain, "refuses": refuses}));
     world.agent(
         "default.yaml",
         &helper("{name: \"*\", server: box}").replace("name: helper", "name: default"),
@@ -311,6 +313,11 @@ async fn results_of_every_kind_are_there_or_said_to_be_left_out() {
     let bot = world.bot().set("PATH", &variable("PATH")).set("MARK", "a-marked-secret").spawn();
     bot.ready().await;
     bot.logged("an MCP server is ready").await;
+    // A secret among the arguments is in no log, whoever writes it.
+    bot.logged("set MARK --key=[secret]").await;
+    assert!(!bot.log().contains("a-marked-secret"), "{}", bot.log());
+    let card = world.told(ANN, ANN, "/mcp").await;
+    assert!(text(&card).contains("set MARK --key=[secret]"), "{}", text(&card));
     let mut shown = Vec::new();
     for name in ["picture", "facts", "fail", "long", "variables"] {
         let said = format!("give {name}");

@@ -35,7 +35,13 @@ pub struct ServerConfig {
     pub disabled_tools: Vec<String>,
     /// It is not started.
     pub is_disabled: bool,
+    /// The values that stand in the place of variables, wherever that is.
+    pub substituted: Substituted,
 }
+
+/// Values of variables: any may be a secret.
+#[derive(Debug, Clone, Default)]
+pub struct Substituted(Vec<SecretString>);
 
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,10 +77,12 @@ pub struct Address {
 impl ServerConfig {
     /// What no log and no chat may show of it.
     pub fn secrets(&self) -> impl Iterator<Item = &SecretString> {
-        match &self.way {
+        let named = match &self.way {
             Way::Stdio(program) => program.env.values(),
             Way::Http(address) => address.headers.values(),
-        }
+        };
+        // A header or variable may hold more than the value put into it: the whole goes first.
+        named.chain(&self.substituted.0)
     }
 
     /// The hash of what its name stands for: the program with its arguments and folder, or the address, as hexadecimal digits.
@@ -130,6 +138,15 @@ impl fmt::Debug for Program {
 impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Address")
+    }
+}
+
+impl PartialEq for Substituted {
+    fn eq(&self, other: &Self) -> bool {
+        let exposed = |Self(values): &Self| -> Vec<String> {
+            values.iter().map(|value| value.expose_secret().to_owned()).collect()
+        };
+        exposed(self) == exposed(other)
     }
 }
 

@@ -142,7 +142,7 @@ impl Keeper {
                 Ok(Running { connection, hearing, child: None })
             }
             Way::Stdio(program) => {
-                let mut started = stdio::start(name, program, &self.recipe)?;
+                let mut started = stdio::start(&self.server.config, program, &self.recipe)?;
                 let opening = timeout(READY, Connection::over(started.transport, hearing.clone()));
                 let opened = started.said.during(opening).await.unwrap_or_else(|_| Err(late()));
                 match opened {

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::recipe::{MAX_MESSAGE, ServerRecipe};
-use crate::mcp::file::Program;
+use crate::mcp::file::{Program, ServerConfig};
 use crate::mcp::guard;
 use crate::mcp::lines::{Lines, LogTo, Said};
 use crate::secret::ExposeSecret;
@@ -34,7 +34,11 @@ pub(super) struct Started {
 ///
 /// # Errors
 /// Why it cannot be started.
-pub(super) fn start(name: &str, program: &Program, recipe: &ServerRecipe) -> Result<Started, String> {
+pub(super) fn start(
+    config: &ServerConfig,
+    program: &Program,
+    recipe: &ServerRecipe,
+) -> Result<Started, String> {
     let mut child = command(program, recipe)
         .spawn()
         .map_err(|error| format!("{} cannot be started: {error}", program.command))?;
@@ -43,8 +47,8 @@ pub(super) fn start(name: &str, program: &Program, recipe: &ServerRecipe) -> Res
     else {
         return Err("its pipes are not there".to_owned());
     };
-    let redactor = recipe.redactor.and_all(program.env.values());
-    let said = Said::new(Lines::new(stderr, redactor), LogTo::server(name));
+    let redactor = recipe.redactor.and_all(config.secrets());
+    let said = Said::new(Lines::new(stderr, redactor), LogTo::server(&config.name));
     let (sender, too_long) = watch::channel(0);
     let counted = Counted { inner: stdout, line: 0, too_long: sender };
     let transport = AsyncRwTransport::new_client(counted, stdin).with_max_line_length(MAX_MESSAGE);

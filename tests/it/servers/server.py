@@ -155,7 +155,7 @@ def answer(message):
 
 def main():
     if MODE == "refuses":
-        print("the key is missing: set MARK", file=sys.stderr)
+        print("the key is missing: set MARK", *sys.argv[2:], file=sys.stderr)
         sys.exit(4)
     if MODE in ("stubborn", "parent"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
