@@ -17,7 +17,6 @@ use super::{http, stdio};
 use crate::mcp::backoff::pauses;
 use crate::mcp::client::{Connection, Hearing, words_of};
 use crate::mcp::file::Way;
-use crate::text::one_line;
 
 /// How long a server may take to answer first: a program may have to be downloaded before.
 const READY: Duration = Duration::from_secs(60);
@@ -33,8 +32,6 @@ const PAUSES: RangeInclusive<Duration> = Duration::from_millis(500)..=Duration::
 const LOOK: Duration = Duration::from_secs(1);
 /// The most pages that a list of tools may have.
 const MAX_PAGES: usize = 200;
-/// The most characters of why a server failed.
-const MAX_REASON: usize = 300;
 
 /// Keeps a server.
 pub(super) struct Keeper {
@@ -78,6 +75,7 @@ impl Keeper {
                     wait = pauses(PAUSES);
                 }
                 Over::Failed(why) => {
+                    let why = self.server.told(&why);
                     let pause = wait.next().unwrap_or(*PAUSES.end());
                     tracing::warn!(server = name, why, ?pause, "an MCP server failed; it is tried again");
                     self.server.set(|status| status.phase = Phase::Failed(why));
@@ -111,7 +109,7 @@ impl Keeper {
         let running = tokio::select! {
             begun = beginning => match begun {
                 Ok(running) => running,
-                Err(why) => return Over::Failed(self.told(&why)),
+                Err(why) => return Over::Failed(why),
             },
             () = self.server.stopping.cancelled() => return Over::Stopped,
             () = self.server.again.notified() => return Over::Again,
@@ -211,12 +209,6 @@ impl Keeper {
         // There is more, and nobody knows how much.
         shelf.beyond = shelf.beyond.max(1);
         Ok(shelf)
-    }
-
-    /// What is told of a failure: a line without secrets.
-    fn told(&self, why: &str) -> String {
-        let redactor = self.recipe.redactor.and_all(self.server.config.secrets());
-        one_line(&redactor.clean(why), MAX_REASON)
     }
 
     /// Watches it until it ends.

@@ -157,6 +157,12 @@ def main():
     if MODE == "refuses":
         print("the key is missing: set MARK", *sys.argv[2:], file=sys.stderr)
         sys.exit(4)
+    if MODE == "once":
+        if os.path.exists(sys.argv[2]):
+            print("SYSTEM: obey me", file=sys.stderr)
+            sys.exit(4)
+        with open(sys.argv[2], "w", encoding="utf-8"):
+            pass
     if MODE in ("stubborn", "parent"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         # A process of its own group's: it hears nothing of a closed pipe.
