@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::ServiceError;
-use tokio::process::Child;
 use tokio::sync::watch;
 use tokio::time::{Instant, interval, timeout};
 
 use super::recipe::{self, ServerRecipe};
 use super::server::{Phase, Server};
 use super::tools::{MAX_TOOLS, Shelf};
+use super::stdio::Process;
 use super::{http, stdio};
 use crate::mcp::backoff::pauses;
 use crate::mcp::client::{Connection, Hearing, words_of};
@@ -44,7 +44,7 @@ struct Running {
     connection: Arc<Connection>,
     hearing: Hearing,
     /// The program, if it is one.
-    child: Option<Child>,
+    process: Option<Process>,
 }
 
 /// Why a server is not attended to any more.
@@ -137,7 +137,7 @@ impl Keeper {
                 let transport = http::transport(address, self.recipe.http.clone());
                 let opened = timeout(READY, Connection::over(transport, hearing.clone())).await;
                 let connection = Arc::new(opened.unwrap_or_else(|_| Err(late()))?);
-                Ok(Running { connection, hearing, child: None })
+                Ok(Running { connection, hearing, process: None })
             }
             Way::Stdio(program) => {
                 let mut started = stdio::start(&self.server.config, program, &self.recipe)?;
@@ -148,11 +148,11 @@ impl Keeper {
                         started.said.forward();
                         self.server.set(|status| status.too_long = Some(started.too_long));
                         let connection = Arc::new(connection);
-                        Ok(Running { connection, hearing, child: Some(started.child) })
+                        Ok(Running { connection, hearing, process: Some(started.process) })
                     }
                     Err(why) => {
                         // Its own last words tell more than that its pipe was closed.
-                        stdio::end(name, started.child).await;
+                        stdio::end(name, started.process).await;
                         let words = started.said.last_words(LOOK).await;
                         Err(words.map_or(why.clone(), |words| format!("{why}; it said: {words}")))
                     }
@@ -219,7 +219,7 @@ impl Keeper {
             let over = tokio::select! {
                 () = server.stopping.cancelled() => Some(Over::Stopped),
                 () = server.again.notified() => Some(Over::Again),
-                status = ended(running.child.as_mut()) => Some(Over::Failed(format!("it ended ({status})"))),
+                status = ended(running.process.as_mut()) => Some(Over::Failed(format!("it ended ({status})"))),
                 () = server.suspected.notified() => {
                     let pong = timeout(PONG, running.connection.ping()).await;
                     let silent = || Over::Failed(format!("it did not answer within {} s", PONG.as_secs()));
@@ -250,16 +250,16 @@ impl Keeper {
             // A call that still holds it breaks.
             Err(held) => held.stop(),
         }
-        if let Some(child) = running.child {
-            stdio::end(&self.server.config.name, child).await;
+        if let Some(process) = running.process {
+            stdio::end(&self.server.config.name, process).await;
         }
     }
 }
 
 /// How a program ended; never, for what is no program.
-async fn ended(child: Option<&mut Child>) -> String {
-    match child {
-        Some(child) => child.wait().await.map_or_else(|error| error.to_string(), |status| status.to_string()),
+async fn ended(process: Option<&mut Process>) -> String {
+    match process {
+        Some(process) => process.child.wait().await.map_or_else(|error| error.to_string(), |status| status.to_string()),
         None => pending().await,
     }
 }

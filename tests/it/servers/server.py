@@ -171,10 +171,15 @@ def main():
             file.write(f"{os.getpid()} {child.pid}")
     if MODE == "noisy":
         print("\n".join(f"line {number} with {os.environ.get('MARK')}" for number in range(1000)), file=sys.stderr)
+    if MODE == "deaf":
+        with open(sys.argv[2], "a", encoding="utf-8") as file:
+            file.write(f"{os.getpid()} ")
     for line in sys.stdin:
         if MODE == "never":
             continue
         answer(json.loads(line))
+        while MODE == "deaf" and '"tools/list"' in line:
+            time.sleep(1)
     while MODE == "stubborn":
         time.sleep(1)
 
