@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use rmcp::ServiceError;
 use tokio::sync::watch;
-use tokio::time::{Instant, interval, timeout};
+use tokio::time::{Instant, interval, sleep_until, timeout};
 
 use super::recipe::{self, ServerRecipe};
 use super::server::{Phase, Server};
-use super::tools::{MAX_TOOLS, Shelf};
+use super::tools::Shelf;
 use super::stdio::Process;
 use super::{http, stdio};
 use crate::mcp::backoff::pauses;
@@ -22,6 +22,8 @@ use crate::mcp::file::Way;
 const READY: Duration = Duration::from_secs(60);
 /// How long it may take to list its tools.
 const LISTING: Duration = Duration::from_secs(30);
+/// Its tools are not listed again before this has passed: each list costs work, and a server tells of changes as it likes.
+const RELIST: Duration = Duration::from_secs(5);
 /// How long it may take to say that it is there, when somebody doubts it.
 const PONG: Duration = Duration::from_secs(5);
 /// A server that lived so long was healthy: the next restart is at once again.
@@ -202,7 +204,7 @@ impl Keeper {
             if cursor.is_none() {
                 return Ok(shelf);
             }
-            if shelf.tools.len() >= MAX_TOOLS {
+            if shelf.is_full() {
                 break;
             }
         }
@@ -215,6 +217,8 @@ impl Keeper {
     async fn attend(&self, mut running: Running) -> (Running, Over) {
         let server = &*self.server;
         let mut look = interval(LOOK);
+        let mut listed = Instant::now();
+        let mut is_changed = false;
         loop {
             let over = tokio::select! {
                 () = server.stopping.cancelled() => Some(Over::Stopped),
@@ -231,7 +235,14 @@ impl Keeper {
                     }
                 }
                 () = running.hearing.tools_changed.notified() => {
-                    self.list(&running.connection).await.err().map(Over::Failed)
+                    is_changed = true;
+                    None
+                }
+                () = sleep_until(listed + RELIST), if is_changed => {
+                    is_changed = false;
+                    let over = self.list_again(&running.connection).await;
+                    listed = Instant::now();
+                    over
                 }
                 _ = look.tick() => {
                     let is_closed = running.connection.is_closed();
@@ -241,6 +252,15 @@ impl Keeper {
             if let Some(over) = over {
                 return (running, over);
             }
+        }
+    }
+
+    /// Lists its tools again, unless it is to end meanwhile.
+    async fn list_again(&self, connection: &Connection) -> Option<Over> {
+        tokio::select! {
+            listed = self.list(connection) => listed.err().map(Over::Failed),
+            () = self.server.stopping.cancelled() => Some(Over::Stopped),
+            () = self.server.again.notified() => Some(Over::Again),
         }
     }
 
