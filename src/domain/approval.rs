@@ -333,8 +333,7 @@ impl Grant {
     pub fn lets(&self, method: &str, wanted: &Approval, now: DateTime<Utc>) -> bool {
         let is_asked_so = self.asked_in == wanted.asked_in && self.requester.user == wanted.requester.user;
         let is_there = wanted.targets.iter().all(|target| self.targets.contains(&target.chat));
-        let is_alike =
-            self.method == method && self.server == wanted.server && self.rule == wanted.rule;
+        let is_alike = self.method == method && self.server == wanted.server && self.rule == wanted.rule;
         is_alike && is_asked_so && is_there && wanted.may_last && now < self.until
     }
 }
@@ -438,8 +437,12 @@ mod tests {
         assert!(of_server_grant.lets("banChatMember", &of_server, now));
         assert!(!grant.lets("banChatMember", &of_server, now));
         // The same name of a tool is not the same tool, nor the same name of a server the same server.
-        for other in [remote("files", "read", "2"), remote("files", "wipe", "1"), remote("notes", "read", "1"), asked.clone()]
-        {
+        for other in [
+            remote("files", "read", "2"),
+            remote("files", "wipe", "1"),
+            remote("notes", "read", "1"),
+            asked.clone(),
+        ] {
             assert!(!of_server_grant.lets("banChatMember", &other, now), "{other:?}");
         }
         let other = Speaker { user: UserId::telegram(2), ..asked.requester.clone() };

@@ -11,8 +11,8 @@ use tokio::time::{Instant, interval, sleep_until, timeout};
 
 use super::recipe::{self, ServerRecipe};
 use super::server::{Phase, Server};
-use super::tools::Shelf;
 use super::stdio::Process;
+use super::tools::Shelf;
 use super::{http, stdio};
 use crate::mcp::backoff::pauses;
 use crate::mcp::client::{Connection, Hearing, words_of};
@@ -279,7 +279,9 @@ impl Keeper {
 /// How a program ended; never, for what is no program.
 async fn ended(process: Option<&mut Process>) -> String {
     match process {
-        Some(process) => process.child.wait().await.map_or_else(|error| error.to_string(), |status| status.to_string()),
+        Some(process) => {
+            process.child.wait().await.map_or_else(|error| error.to_string(), |status| status.to_string())
+        }
         None => pending().await,
     }
 }

@@ -139,11 +139,7 @@ impl Input {
 }
 
 impl AsyncWrite for Input {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.poll(context, |pipe, context| pipe.poll_write(context, bytes))
     }
 
