@@ -37,7 +37,7 @@ pub use models::{ModelChoice, ModelSettings, ProviderSettings};
 pub use providers::{ProviderSpec, ProviderVariable, Role};
 use reader::Reader;
 pub use reader::looks_secret;
-pub use servers::{KnownValues, ServersSettings};
+pub use servers::{KnownValues, ServersSettings, is_inherited};
 pub use spending::{PriceSetting, SpendingSettings};
 pub use store::{EngineKind, NoStoreUrl, StoreUrl};
 pub use tasks::TaskSettings;

@@ -76,6 +76,12 @@ impl KnownValues {
     }
 }
 
+/// Whether every child gets this variable: it holds no secret.
+#[must_use]
+pub fn is_inherited(name: &str) -> bool {
+    INHERITED.contains(&name)
+}
+
 impl fmt::Debug for KnownValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "KnownValues({})", self.0.len())

@@ -99,6 +99,9 @@ pub struct ToolOfServer {
     pub server: String,
     /// The name of the tool at the server.
     pub tool: String,
+    /// The hash of the program or the address that the name of the server stood for; a call is made there and nowhere else.
+    #[serde(default)]
+    pub way: String,
 }
 
 /// A call that takes an approval.
@@ -163,6 +166,8 @@ pub struct Ruling {
 pub struct Grant {
     /// The method that may be called.
     pub method: String,
+    /// The other MCP server whose tool may be called; none for a method of the Bot API.
+    pub server: Option<ToolOfServer>,
     /// The rule that had it asked: what another rule asks about is asked.
     pub rule: String,
     /// The chats that it may act on.
@@ -267,6 +272,7 @@ impl Approval {
         }
         let grant = |call: &MethodCall| Grant {
             method: call.method.clone(),
+            server: self.server.clone(),
             rule: self.rule.clone(),
             targets: self.chats(),
             asked_in: self.asked_in,
@@ -327,7 +333,7 @@ impl Grant {
     pub fn lets(&self, method: &str, wanted: &Approval, now: DateTime<Utc>) -> bool {
         let is_asked_so = self.asked_in == wanted.asked_in && self.requester.user == wanted.requester.user;
         let is_there = wanted.targets.iter().all(|target| self.targets.contains(&target.chat));
-        let is_alike = self.method == method && self.rule == wanted.rule;
+        let is_alike = self.method == method && self.server == wanted.server && self.rule == wanted.rule;
         is_alike && is_asked_so && is_there && wanted.may_last && now < self.until
     }
 }
@@ -422,6 +428,23 @@ mod tests {
             []
         );
         let [grant] = asked.grants(RunId::new(), &ruling(Ruled::Hour)).try_into().unwrap();
+        let remote = |server: &str, tool: &str, way: &str| {
+            let [server, tool, way] = [server, tool, way].map(str::to_owned);
+            Approval { server: Some(ToolOfServer { server, tool, way }), ..asked.clone() }
+        };
+        let of_server = remote("files", "read", "1");
+        let [of_server_grant] = of_server.grants(RunId::new(), &ruling(Ruled::Hour)).try_into().unwrap();
+        assert!(of_server_grant.lets("banChatMember", &of_server, now));
+        assert!(!grant.lets("banChatMember", &of_server, now));
+        // The same name of a tool is not the same tool, nor the same name of a server the same server.
+        for other in [
+            remote("files", "read", "2"),
+            remote("files", "wipe", "1"),
+            remote("notes", "read", "1"),
+            asked.clone(),
+        ] {
+            assert!(!of_server_grant.lets("banChatMember", &other, now), "{other:?}");
+        }
         let other = Speaker { user: UserId::telegram(2), ..asked.requester.clone() };
         let elsewhere = Target { chat: ChatId(-6), title: None };
         assert!(grant.lets("banChatMember", &asked, now));

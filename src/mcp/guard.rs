@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
@@ -37,10 +38,15 @@ pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
         drop(child.kill());
         return refuse("the program has no process id");
     };
-    // The thread ends with the process.
+    // The threads end with the process.
     drop(thread::spawn(move || {
         pass_on(stdin);
         end(group);
+    }));
+    drop(thread::spawn(move || {
+        if hangs_up() {
+            end(group);
+        }
     }));
     // Not yet taken from the system's table: until then nobody else gets its number.
     let ends = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -65,6 +71,20 @@ fn pass_on(stdin: Option<ChildStdin>) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => return,
+        }
+    }
+}
+
+/// Waits until nobody can write to standard input any more; not so, where that cannot be watched. Whoever passes the input on may
+/// never come to its end, as it waits for a program that does not read.
+fn hangs_up() -> bool {
+    let input = io::stdin();
+    let mut watched = PollFd::new(&input, PollFlags::empty());
+    loop {
+        match poll(std::slice::from_mut(&mut watched), None) {
+            Ok(_) => return watched.revents().intersects(PollFlags::HUP | PollFlags::ERR),
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
         }
     }
 }

@@ -2,13 +2,23 @@
 
 use std::collections::HashMap;
 
+use crate::config::is_inherited;
+
+/// A text with variables in their places.
+pub(super) struct Expanded<'a> {
+    pub(super) text: String,
+    /// What was put there of the environment: it may be secret.
+    pub(super) values: Vec<&'a str>,
+}
+
 /// Puts variables in the place of `${NAME}` and `${env:NAME}`; of `${NAME:-else}` what stands behind `:-` where the variable is
 /// not set or is empty.
 ///
 /// # Errors
 /// Which variable is not set, or what is not of this form.
-pub(super) fn expand(text: &str, values: &HashMap<String, String>) -> Result<String, String> {
+pub(super) fn expand<'a>(text: &str, values: &'a HashMap<String, String>) -> Result<Expanded<'a>, String> {
     let (mut done, mut rest) = (String::new(), text);
+    let mut used = Vec::new();
     while let Some((before, behind)) = rest.split_once("${") {
         done.push_str(before);
         let Some((inner, after)) = behind.split_once('}') else {
@@ -24,8 +34,9 @@ pub(super) fn expand(text: &str, values: &HashMap<String, String>) -> Result<Str
                 "${{{inner}}} is not known here: ${{NAME}} stands for a variable of the environment or of .env"
             ));
         }
-        let value = values.get(name).map(String::as_str).filter(|value| !value.is_empty()).or(otherwise);
-        let Some(value) = value else {
+        let value = values.get(name).map(String::as_str).filter(|value| !value.is_empty());
+        used.extend(value.filter(|_| !is_inherited(name)));
+        let Some(value) = value.or(otherwise) else {
             return Err(format!(
                 "${{{inner}}} is not set: set {name} in the environment or in .env, and start the bot again"
             ));
@@ -33,7 +44,7 @@ pub(super) fn expand(text: &str, values: &HashMap<String, String>) -> Result<Str
         done.push_str(value);
         rest = after;
     }
-    Ok(done + rest)
+    Ok(Expanded { text: done + rest, values: used })
 }
 
 /// Whether a word can be the name of a variable.

@@ -11,6 +11,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ring::digest::{Context, SHA256};
+
 pub use self::read::{names, read};
 use crate::secret::{ExposeSecret, SecretString};
 
@@ -20,20 +22,26 @@ pub const ALL: &str = "*";
 /// A server that is to be used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerConfig {
-    /// Its name: a letter, then letters, digits, `_` and `-`, 32 at most, without `__`.
+    /// Its name: a letter, then letters, digits, `_` and `-`, 32 at most, without `__` and without `_` at its end.
     pub name: String,
     /// How it is reached.
     pub way: Way,
     /// The longest that a call may take: 1 to 600 seconds.
     pub timeout: Duration,
     /// The tools that are called without a person's approval, by their names at the server; [`ALL`] for those that the server
-    /// does not mark as destructive.
+    /// says to read only, or to destroy nothing.
     pub auto_approve: Vec<String>,
     /// The tools that nobody has, by their names at the server.
     pub disabled_tools: Vec<String>,
     /// It is not started.
     pub is_disabled: bool,
+    /// The values that stand in the place of variables, wherever that is.
+    pub substituted: Substituted,
 }
+
+/// Values of variables: any may be a secret.
+#[derive(Debug, Clone, Default)]
+pub struct Substituted(Vec<SecretString>);
 
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,10 +77,38 @@ pub struct Address {
 impl ServerConfig {
     /// What no log and no chat may show of it.
     pub fn secrets(&self) -> impl Iterator<Item = &SecretString> {
-        match &self.way {
+        let named = match &self.way {
             Way::Stdio(program) => program.env.values(),
             Way::Http(address) => address.headers.values(),
+        };
+        // A header or variable may hold more than the value put into it: the whole goes first.
+        named.chain(&self.substituted.0)
+    }
+
+    /// The hash of what its name stands for: the program with its arguments and folder, or the address, as hexadecimal digits.
+    /// Variables and headers, whose tokens change while the server stays the same, are left out.
+    #[must_use]
+    pub fn way_hash(&self) -> String {
+        let mut hash = Context::new(&SHA256);
+        let mut add = |part: &[u8]| {
+            // With its length, so that no two lists of parts are the same bytes.
+            hash.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
+            hash.update(part);
+        };
+        match &self.way {
+            Way::Stdio(Program { command, args, folder, .. }) => {
+                add(b"stdio");
+                let folder = folder.as_deref().map(|folder| folder.as_os_str().as_encoded_bytes());
+                add(folder.unwrap_or_default());
+                add(command.as_bytes());
+                args.iter().for_each(|arg| add(arg.as_bytes()));
+            }
+            Way::Http(address) => {
+                add(b"http");
+                add(address.url.as_bytes());
+            }
         }
+        hash.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// How it is reached, in a few words without secrets: `stdio: npx` or `http: example.com`.
@@ -102,6 +138,15 @@ impl fmt::Debug for Program {
 impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Address")
+    }
+}
+
+impl PartialEq for Substituted {
+    fn eq(&self, other: &Self) -> bool {
+        let exposed = |Self(values): &Self| -> Vec<String> {
+            values.iter().map(|value| value.expose_secret().to_owned()).collect()
+        };
+        exposed(self) == exposed(other)
     }
 }
 

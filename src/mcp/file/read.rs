@@ -6,9 +6,9 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::expand::{expand, is_name};
+use super::expand::{Expanded, expand, is_name};
 use super::keys::{ELSEWHERE, KEYS, OWN, RESERVED, SERVERS};
-use super::{Address, Program, ServerConfig, Way};
+use super::{Address, Program, ServerConfig, Substituted, Way};
 use crate::secret::SecretString;
 use crate::text::json::{Entry, Kind, Placed, parse};
 use crate::text::with_nearest;
@@ -27,7 +27,7 @@ const MAX_TIMEOUT: u64 = 600;
 /// Everything that is wrong, each with its place where that is known.
 pub fn read(text: &str, values: &HashMap<String, String>) -> Result<Vec<ServerConfig>, Vec<Misfit>> {
     let whole = parse(text).map_err(|misfit| vec![misfit])?;
-    let mut reading = Reading { values, faults: Vec::new() };
+    let mut reading = Reading { values, substituted: BTreeSet::new(), faults: Vec::new() };
     let mut servers = reading.file(&whole);
     servers.sort_by(|a, b| a.name.cmp(&b.name));
     if reading.faults.is_empty() { Ok(servers) } else { Err(reading.faults) }
@@ -45,6 +45,8 @@ pub fn names(text: &str) -> Vec<String> {
 /// What is read so far.
 struct Reading<'a> {
     values: &'a HashMap<String, String>,
+    /// Of these, what stands in the server that is being read.
+    substituted: BTreeSet<&'a str>,
     faults: Vec<Misfit>,
 }
 
@@ -134,12 +136,14 @@ impl Reading<'_> {
         let name = entry.key.as_str();
         let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
         let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
-        if !begins || name.len() > MAX_NAME || !name.bytes().all(fits) || name.contains("__") {
+        // Else the tool `b` of `a_` and the tool `_b` of `a` would have one name.
+        let is_apart = !name.contains("__") && !name.ends_with('_');
+        if !begins || name.len() > MAX_NAME || !name.bytes().all(fits) || !is_apart {
             self.fault(
                 entry.at,
                 format!(
                     "the name `{name}` does not do: it begins with a letter and takes up to {MAX_NAME} letters, digits, _ \
-                     and -, no two _ in a row"
+                     and -, no two _ in a row and none at its end"
                 ),
             );
         } else if OWN.iter().any(|own| own.eq_ignore_ascii_case(name)) {
@@ -176,6 +180,8 @@ impl Reading<'_> {
         auto_approve.extend(self.texts(&raw, "alwaysAllow"));
         let disabled_tools = self.texts(&raw, "disabledTools");
         let is_disabled = raw.is_disabled;
+        let substituted = std::mem::take(&mut self.substituted);
+        let substituted = Substituted(substituted.into_iter().map(SecretString::from).collect());
         Some(ServerConfig {
             name: name.to_owned(),
             way: way?,
@@ -183,6 +189,7 @@ impl Reading<'_> {
             auto_approve,
             disabled_tools,
             is_disabled,
+            substituted,
         })
     }
 
@@ -331,7 +338,10 @@ impl Reading<'_> {
             return None;
         };
         match expand(text, self.values) {
-            Ok(text) => Some(text),
+            Ok(Expanded { text, values }) => {
+                self.substituted.extend(values);
+                Some(text)
+            }
             // What is not started needs no variables.
             Err(_) if raw.is_disabled => Some(text.clone()),
             Err(fault) => {

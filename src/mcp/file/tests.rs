@@ -47,6 +47,12 @@ fn a_file_of_another_client_is_read() {
     let Way::Http(address) = &api.way else { panic!() };
     assert_eq!(address.url, "https://example.com/mcp?key=sesame");
     assert_eq!(exposed(&address.headers).collect::<Vec<_>>(), [("Authorization", "Bearer sesame")]);
+    // What stood for a variable is secret wherever it stands; where programs and homes are is none.
+    let secrets = |server: &ServerConfig| -> Vec<String> {
+        server.secrets().map(|secret| secret.expose_secret().to_owned()).collect()
+    };
+    assert_eq!(secrets(api), ["Bearer sesame", "sesame"]);
+    assert_eq!(secrets(files), ["info", "$5", "sesame", "sesame"]);
     assert!(old.is_disabled && !files.is_disabled);
     assert_eq!((files.place().as_str(), api.place().as_str()), ("stdio: npx", "http: example.com"));
     // No secret is written to a log.
@@ -57,6 +63,25 @@ fn a_file_of_another_client_is_read() {
     others.insert("TOKEN".to_owned(), "other".to_owned());
     let changed = read(GOOD, &others).unwrap();
     assert!(changed[0] != servers[0] && changed[1] != servers[1] && changed[2] == servers[2]);
+}
+
+#[test]
+fn a_name_stands_for_a_program_with_its_arguments_or_an_address_whatever_its_tokens() {
+    let hash = |keys: &str| read(&with(keys), &values()).unwrap()[0].way_hash();
+    let program = hash("\"command\": \"x\", \"args\": [\"a\", \"b\"]");
+    let same = "\"command\": \"x\", \"args\": [\"a\", \"b\"], \"env\": {\"T\": \"1\"}, \"timeout\": 5";
+    assert_eq!(hash(same), program);
+    let address = hash("\"url\": \"http://a/\"");
+    assert_eq!(hash("\"url\": \"http://a/\", \"headers\": {\"T\": \"1\"}"), address);
+    let others = [
+        "\"command\": \"y\", \"args\": [\"a\", \"b\"]",
+        "\"command\": \"x\", \"args\": [\"ab\"]",
+        "\"command\": \"x\", \"args\": [\"a\", \"b\"], \"cwd\": \"/\"",
+        "\"url\": \"http://b/\"",
+    ];
+    for other in others {
+        assert!(![&program, &address].contains(&&hash(other)), "{other}");
+    }
 }
 
 /// A file with a server of these keys.
@@ -79,6 +104,7 @@ fn each_mistake_is_told_with_its_place() {
         "{\"mcpServers\": {}, \"mcpServers\": {}}".to_owned(),
         "{\"mcpServers\": []}".to_owned(),
         "{\"mcpServers\": {\"a b\": {\"command\": \"x\"}, \"a__b\": {\"command\": \"x\"}, \"1\": {\"command\": \"x\"}}}".to_owned(),
+        "{\"mcpServers\": {\"a_\": {\"command\": \"x\"}, \"a\": {\"command\": \"x\"}}}".to_owned(),
         "{\"mcpServers\": {\"Telegram\": {\"command\": \"x\"}, \"a\": {\"command\": \"x\"}, \"a\": {\"command\": \"y\"}}}".to_owned(),
         format!("{{\"mcpServers\": {{{}}}}}", many.join(",")),
         "{\"mcpServers\": {\"a\": \"npx\"}}".to_owned(),

@@ -78,13 +78,14 @@ pub enum Part {
 /// Why a call has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// The server is not there, or busy; nothing was called.
+    /// The server is not there, or busy; nothing was called. No word is the server's own.
     #[error("it is not available: {0}")]
     Unavailable(String),
     /// The server does not take the call as it is. The words are the server's own.
     #[error("it refused the call: {0}")]
     Refused(String),
-    /// The connection broke, the answer cannot be used or did not come: whether the call acted is not known.
+    /// The connection broke, the answer cannot be used or did not come: whether the call acted is not known. No word is the
+    /// server's own.
     #[error("{0}")]
     Lost(String),
 }
@@ -138,7 +139,8 @@ impl Server {
         match self.status().phase {
             Phase::Off => "mcp.json has it off, or has it no more".to_owned(),
             Phase::Starting | Phase::Ready => "it is being started; try again later".to_owned(),
-            Phase::Failed(why) => format!("it failed ({why}) and is tried again"),
+            // Why it failed is in words of its own, which are for people: a model might obey them.
+            Phase::Failed(_) => "it failed and is tried again; /mcp tells an owner why".to_owned(),
         }
     }
 
@@ -151,7 +153,9 @@ impl Server {
             }
             other => {
                 self.suspected.notify_one();
-                CallError::Lost(format!("the call broke: {}", words_of(&other)))
+                let (server, why) = (&self.config.name, self.told(&words_of(&other)));
+                tracing::warn!(server, why, "a call of an MCP server broke");
+                CallError::Lost("the call broke; the log says why".to_owned())
             }
         }
     }

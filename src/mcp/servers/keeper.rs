@@ -6,23 +6,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::ServiceError;
-use tokio::process::Child;
 use tokio::sync::watch;
-use tokio::time::{Instant, interval, timeout};
+use tokio::time::{Instant, interval, sleep_until, timeout};
 
 use super::recipe::{self, ServerRecipe};
 use super::server::{Phase, Server};
-use super::tools::{MAX_TOOLS, Shelf};
+use super::stdio::Process;
+use super::tools::Shelf;
 use super::{http, stdio};
 use crate::mcp::backoff::pauses;
 use crate::mcp::client::{Connection, Hearing, words_of};
 use crate::mcp::file::Way;
-use crate::text::one_line;
 
 /// How long a server may take to answer first: a program may have to be downloaded before.
 const READY: Duration = Duration::from_secs(60);
 /// How long it may take to list its tools.
 const LISTING: Duration = Duration::from_secs(30);
+/// Its tools are not listed again before this has passed: each list costs work, and a server tells of changes as it likes.
+const RELIST: Duration = Duration::from_secs(5);
 /// How long it may take to say that it is there, when somebody doubts it.
 const PONG: Duration = Duration::from_secs(5);
 /// A server that lived so long was healthy: the next restart is at once again.
@@ -33,8 +34,6 @@ const PAUSES: RangeInclusive<Duration> = Duration::from_millis(500)..=Duration::
 const LOOK: Duration = Duration::from_secs(1);
 /// The most pages that a list of tools may have.
 const MAX_PAGES: usize = 200;
-/// The most characters of why a server failed.
-const MAX_REASON: usize = 300;
 
 /// Keeps a server.
 pub(super) struct Keeper {
@@ -47,7 +46,7 @@ struct Running {
     connection: Arc<Connection>,
     hearing: Hearing,
     /// The program, if it is one.
-    child: Option<Child>,
+    process: Option<Process>,
 }
 
 /// Why a server is not attended to any more.
@@ -78,6 +77,7 @@ impl Keeper {
                     wait = pauses(PAUSES);
                 }
                 Over::Failed(why) => {
+                    let why = self.server.told(&why);
                     let pause = wait.next().unwrap_or(*PAUSES.end());
                     tracing::warn!(server = name, why, ?pause, "an MCP server failed; it is tried again");
                     self.server.set(|status| status.phase = Phase::Failed(why));
@@ -111,7 +111,7 @@ impl Keeper {
         let running = tokio::select! {
             begun = beginning => match begun {
                 Ok(running) => running,
-                Err(why) => return Over::Failed(self.told(&why)),
+                Err(why) => return Over::Failed(why),
             },
             () = self.server.stopping.cancelled() => return Over::Stopped,
             () = self.server.again.notified() => return Over::Again,
@@ -139,10 +139,10 @@ impl Keeper {
                 let transport = http::transport(address, self.recipe.http.clone());
                 let opened = timeout(READY, Connection::over(transport, hearing.clone())).await;
                 let connection = Arc::new(opened.unwrap_or_else(|_| Err(late()))?);
-                Ok(Running { connection, hearing, child: None })
+                Ok(Running { connection, hearing, process: None })
             }
             Way::Stdio(program) => {
-                let mut started = stdio::start(name, program, &self.recipe)?;
+                let mut started = stdio::start(&self.server.config, program, &self.recipe)?;
                 let opening = timeout(READY, Connection::over(started.transport, hearing.clone()));
                 let opened = started.said.during(opening).await.unwrap_or_else(|_| Err(late()));
                 match opened {
@@ -150,11 +150,11 @@ impl Keeper {
                         started.said.forward();
                         self.server.set(|status| status.too_long = Some(started.too_long));
                         let connection = Arc::new(connection);
-                        Ok(Running { connection, hearing, child: Some(started.child) })
+                        Ok(Running { connection, hearing, process: Some(started.process) })
                     }
                     Err(why) => {
                         // Its own last words tell more than that its pipe was closed.
-                        stdio::end(name, started.child).await;
+                        stdio::end(name, started.process).await;
                         let words = started.said.last_words(LOOK).await;
                         Err(words.map_or(why.clone(), |words| format!("{why}; it said: {words}")))
                     }
@@ -204,7 +204,7 @@ impl Keeper {
             if cursor.is_none() {
                 return Ok(shelf);
             }
-            if shelf.tools.len() >= MAX_TOOLS {
+            if shelf.is_full() {
                 break;
             }
         }
@@ -213,21 +213,17 @@ impl Keeper {
         Ok(shelf)
     }
 
-    /// What is told of a failure: a line without secrets.
-    fn told(&self, why: &str) -> String {
-        let redactor = self.recipe.redactor.and_all(self.server.config.secrets());
-        one_line(&redactor.clean(why), MAX_REASON)
-    }
-
     /// Watches it until it ends.
     async fn attend(&self, mut running: Running) -> (Running, Over) {
         let server = &*self.server;
         let mut look = interval(LOOK);
+        let mut listed = Instant::now();
+        let mut is_changed = false;
         loop {
             let over = tokio::select! {
                 () = server.stopping.cancelled() => Some(Over::Stopped),
                 () = server.again.notified() => Some(Over::Again),
-                status = ended(running.child.as_mut()) => Some(Over::Failed(format!("it ended ({status})"))),
+                status = ended(running.process.as_mut()) => Some(Over::Failed(format!("it ended ({status})"))),
                 () = server.suspected.notified() => {
                     let pong = timeout(PONG, running.connection.ping()).await;
                     let silent = || Over::Failed(format!("it did not answer within {} s", PONG.as_secs()));
@@ -239,7 +235,14 @@ impl Keeper {
                     }
                 }
                 () = running.hearing.tools_changed.notified() => {
-                    self.list(&running.connection).await.err().map(Over::Failed)
+                    is_changed = true;
+                    None
+                }
+                () = sleep_until(listed + RELIST), if is_changed => {
+                    is_changed = false;
+                    let over = self.list_again(&running.connection).await;
+                    listed = Instant::now();
+                    over
                 }
                 _ = look.tick() => {
                     let is_closed = running.connection.is_closed();
@@ -252,22 +255,33 @@ impl Keeper {
         }
     }
 
+    /// Lists its tools again, unless it is to end meanwhile.
+    async fn list_again(&self, connection: &Connection) -> Option<Over> {
+        tokio::select! {
+            listed = self.list(connection) => listed.err().map(Over::Failed),
+            () = self.server.stopping.cancelled() => Some(Over::Stopped),
+            () = self.server.again.notified() => Some(Over::Again),
+        }
+    }
+
     async fn end(&self, running: Running) {
         match Arc::try_unwrap(running.connection) {
             Ok(connection) => connection.close().await,
             // A call that still holds it breaks.
             Err(held) => held.stop(),
         }
-        if let Some(child) = running.child {
-            stdio::end(&self.server.config.name, child).await;
+        if let Some(process) = running.process {
+            stdio::end(&self.server.config.name, process).await;
         }
     }
 }
 
 /// How a program ended; never, for what is no program.
-async fn ended(child: Option<&mut Child>) -> String {
-    match child {
-        Some(child) => child.wait().await.map_or_else(|error| error.to_string(), |status| status.to_string()),
+async fn ended(process: Option<&mut Process>) -> String {
+    match process {
+        Some(process) => {
+            process.child.wait().await.map_or_else(|error| error.to_string(), |status| status.to_string())
+        }
         None => pending().await,
     }
 }

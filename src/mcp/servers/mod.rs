@@ -59,7 +59,12 @@ impl Servers {
                 }
             };
             let server = kept.unwrap_or_else(|| {
-                let server = Arc::new(Server::new(config, changes.clone(), background.child_token()));
+                let server = Arc::new(Server::new(
+                    config,
+                    changes.clone(),
+                    background.child_token(),
+                    &recipe.redactor,
+                ));
                 if !server.config.is_disabled {
                     let keeper = Keeper { server: server.clone(), recipe: recipe.clone() };
                     background.spawn("mcp_server", keeper.keep());

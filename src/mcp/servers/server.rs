@@ -9,9 +9,13 @@ use tokio_util::sync::CancellationToken;
 use super::tools::{LeftOut, ServerTool};
 use crate::mcp::client::Connection;
 use crate::mcp::file::ServerConfig;
+use crate::secret::Redactor;
+use crate::text::one_line;
 
 /// So many calls of a server are made at the same time; others wait.
 const MAX_CALLS: usize = 8;
+/// The most characters of why a server failed.
+const MAX_REASON: usize = 300;
 
 /// A server of the owner's file.
 #[derive(Debug)]
@@ -28,6 +32,8 @@ pub struct Server {
     pub(super) again: Notify,
     /// It is to end.
     pub(super) stopping: CancellationToken,
+    /// Knows the bot's secrets and its own.
+    redactor: Redactor,
 }
 
 /// How a server is.
@@ -63,7 +69,13 @@ pub enum Phase {
 }
 
 impl Server {
-    pub(super) fn new(config: ServerConfig, changes: Arc<AtomicU64>, stopping: CancellationToken) -> Self {
+    /// `redactor` knows the bot's secrets.
+    pub(super) fn new(
+        config: ServerConfig,
+        changes: Arc<AtomicU64>,
+        stopping: CancellationToken,
+        redactor: &Redactor,
+    ) -> Self {
         let phase = if config.is_disabled { Phase::Off } else { Phase::Starting };
         let status = Status {
             phase,
@@ -75,6 +87,7 @@ impl Server {
             too_long: None,
         };
         Self {
+            redactor: redactor.and_all(config.secrets()),
             config,
             status: watch::Sender::new(status),
             changes,
@@ -111,6 +124,11 @@ impl Server {
     /// Has it end for good.
     pub(super) fn stop(&self) {
         self.stopping.cancel();
+    }
+
+    /// What is told of a failure, to the log and to owners: a line without secrets.
+    pub(super) fn told(&self, why: &str) -> String {
+        one_line(&self.redactor.clean(why), MAX_REASON)
     }
 
     pub(super) fn set(&self, change: impl FnOnce(&mut Status)) {

@@ -1,19 +1,21 @@
 //! A server that is a program: started with little of our environment, spoken to by its pipes.
 
+use std::io;
 use std::pin::Pin;
 use std::process::Stdio;
-use std::task::{Context, Poll};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use tokio::io::{AsyncRead, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::recipe::{MAX_MESSAGE, ServerRecipe};
-use crate::mcp::file::Program;
+use crate::mcp::file::{Program, ServerConfig};
 use crate::mcp::guard;
 use crate::mcp::lines::{Lines, LogTo, Said};
 use crate::secret::ExposeSecret;
@@ -23,18 +25,28 @@ const LEAVE: Duration = Duration::from_millis(2500);
 
 /// A program that was started.
 pub(super) struct Started {
-    pub(super) child: Child,
+    pub(super) process: Process,
     pub(super) said: Said<ChildStderr>,
-    pub(super) transport: AsyncRwTransport<RoleClient, Counted, ChildStdin>,
+    pub(super) transport: AsyncRwTransport<RoleClient, Counted, Input>,
     /// How many messages were too long, which the transport has thrown away.
     pub(super) too_long: watch::Receiver<u64>,
+}
+
+/// The process of a program, and the way to close its standard input.
+pub(super) struct Process {
+    pub(super) child: Child,
+    input: Weak<Mutex<Pipe>>,
 }
 
 /// Starts a program. What it writes to standard error goes to our log under the name of the server.
 ///
 /// # Errors
 /// Why it cannot be started.
-pub(super) fn start(name: &str, program: &Program, recipe: &ServerRecipe) -> Result<Started, String> {
+pub(super) fn start(
+    config: &ServerConfig,
+    program: &Program,
+    recipe: &ServerRecipe,
+) -> Result<Started, String> {
     let mut child = command(program, recipe)
         .spawn()
         .map_err(|error| format!("{} cannot be started: {error}", program.command))?;
@@ -43,12 +55,14 @@ pub(super) fn start(name: &str, program: &Program, recipe: &ServerRecipe) -> Res
     else {
         return Err("its pipes are not there".to_owned());
     };
-    let redactor = recipe.redactor.and_all(program.env.values());
-    let said = Said::new(Lines::new(stderr, redactor), LogTo::server(name));
+    let redactor = recipe.redactor.and_all(config.secrets());
+    let said = Said::new(Lines::new(stderr, redactor), LogTo::server(&config.name));
     let (sender, too_long) = watch::channel(0);
     let counted = Counted { inner: stdout, line: 0, too_long: sender };
-    let transport = AsyncRwTransport::new_client(counted, stdin).with_max_line_length(MAX_MESSAGE);
-    Ok(Started { child, said, transport, too_long })
+    let input = Input(Arc::new(Mutex::new(Pipe { inner: Some(stdin), waiting: None })));
+    let process = Process { child, input: Arc::downgrade(&input.0) };
+    let transport = AsyncRwTransport::new_client(counted, input).with_max_line_length(MAX_MESSAGE);
+    Ok(Started { process, said, transport, too_long })
 }
 
 fn command(program: &Program, recipe: &ServerRecipe) -> Command {
@@ -74,13 +88,67 @@ fn command(program: &Program, recipe: &ServerRecipe) -> Command {
     command
 }
 
-/// Waits for the end of a program whose standard input is closed; kills it if it does not leave.
-pub(super) async fn end(name: &str, mut child: Child) {
+/// Closes the standard input of a program and waits for its end; kills it if it does not leave.
+pub(super) async fn end(name: &str, process: Process) {
+    let Process { mut child, input } = process;
+    // Whoever waits to write to a program that does not read holds it open: the guard would not hear of the end.
+    close(&input);
     if timeout(LEAVE, child.wait()).await.is_err() {
         tracing::warn!(server = name, "an MCP server did not leave in time; killing it");
         if let Err(error) = child.kill().await {
             tracing::error!(%error, server = name, "an MCP server could not be killed");
         }
+    }
+}
+
+/// Standard input of a program. It can be closed while somebody waits to write to it.
+#[derive(Debug)]
+pub(super) struct Input(Arc<Mutex<Pipe>>);
+
+#[derive(Debug)]
+struct Pipe {
+    inner: Option<ChildStdin>,
+    /// Whoever waits to write.
+    waiting: Option<Waker>,
+}
+
+fn close(input: &Weak<Mutex<Pipe>>) {
+    let Some(pipe) = input.upgrade() else { return };
+    let waiting = {
+        let mut pipe = pipe.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(pipe.inner.take());
+        pipe.waiting.take()
+    };
+    waiting.into_iter().for_each(Waker::wake);
+}
+
+impl Input {
+    fn poll<T>(
+        &self,
+        context: &mut Context<'_>,
+        act: impl FnOnce(Pin<&mut ChildStdin>, &mut Context<'_>) -> Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        let mut pipe = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(inner) = pipe.inner.as_mut() else {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        };
+        let polled = act(Pin::new(inner), context);
+        pipe.waiting = polled.is_pending().then(|| context.waker().clone());
+        polled
+    }
+}
+
+impl AsyncWrite for Input {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll(context, |pipe, context| pipe.poll_write(context, bytes))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll(context, |pipe, context| pipe.poll_flush(context))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll(context, |pipe, context| pipe.poll_shutdown(context))
     }
 }
 
@@ -99,7 +167,7 @@ impl AsyncRead for Counted {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
-    ) -> Poll<std::io::Result<()>> {
+    ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.inner).poll_read(context, buffer);
         let read = buffer.filled().get(before..).unwrap_or_default();

@@ -4,14 +4,16 @@
 use std::sync::Arc;
 
 use ring::digest::{SHA256, digest};
-use rmcp::model::Tool;
+use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use crate::mcp::file::{ALL, ServerConfig};
 use crate::text::{is_unseen, one_line};
 
 /// The most tools of a server.
-pub(super) const MAX_TOOLS: usize = 200;
+const MAX_TOOLS: usize = 200;
+/// The most tools that are looked at, with those that nobody can have.
+const MAX_LOOKED_AT: usize = 500;
 /// The most tools that are told to be left out, each with its reason.
 const MAX_LEFT_OUT: usize = 50;
 /// The most bytes of a name, as providers take it.
@@ -42,7 +44,7 @@ pub struct ServerTool {
     pub description: String,
     /// The JSON Schema of its arguments, an object.
     pub parameters: Value,
-    /// The server says that it destroys something.
+    /// It may destroy something: the server says neither that it only reads nor that it destroys nothing.
     pub is_destructive: bool,
     /// The owner's file lets it be called without an approval.
     pub is_approved: bool,
@@ -67,6 +69,7 @@ pub(super) struct Shelf {
     pub(super) left_out: Vec<LeftOut>,
     /// How many were not looked at, as there were too many.
     pub(super) beyond: usize,
+    looked_at: usize,
 }
 
 impl Shelf {
@@ -79,16 +82,23 @@ impl Shelf {
             tools: Vec::new(),
             left_out: Vec::new(),
             beyond: 0,
+            looked_at: 0,
         }
+    }
+
+    /// Whether no more is looked at.
+    pub(super) fn is_full(&self) -> bool {
+        self.tools.len() >= MAX_TOOLS || self.looked_at >= MAX_LOOKED_AT
     }
 
     /// Adds a tool, or notes why it is left out.
     pub(super) fn add(&mut self, tool: Tool) {
-        if self.disabled.iter().any(|disabled| *disabled == tool.name) {
+        if self.is_full() {
+            self.beyond += 1;
             return;
         }
-        if self.tools.len() >= MAX_TOOLS {
-            self.beyond += 1;
+        self.looked_at += 1;
+        if self.disabled.iter().any(|disabled| *disabled == tool.name) {
             return;
         }
         let name = tool.name.to_string();
@@ -111,7 +121,7 @@ impl Shelf {
             return Err(format!("its name has not 1 to {MAX_REMOTE} characters"));
         }
         let parameters = parameters(Map::clone(&tool.input_schema))?;
-        let is_destructive = tool.annotations.is_some_and(|hints| hints.destructive_hint == Some(true));
+        let is_destructive = is_destructive(tool.annotations.as_ref());
         let names = |word: &str| self.approved.iter().any(|approved| approved == word);
         Ok(ServerTool {
             name: offered_name(&self.server, &remote),
@@ -122,6 +132,11 @@ impl Shelf {
             is_destructive,
         })
     }
+}
+
+/// Whether a tool may destroy something. By the protocol one does that says nothing of it.
+fn is_destructive(hints: Option<&ToolAnnotations>) -> bool {
+    hints.is_none_or(|hints| hints.read_only_hint != Some(true) && hints.destructive_hint != Some(false))
 }
 
 /// What models call a tool by: `server__tool`. Characters that providers do not take become `_`; a name that had to be changed or
@@ -217,7 +232,11 @@ fn tidy(schema: &mut Value) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
     use super::*;
+    use crate::mcp::file::{Address, Substituted, Way};
 
     #[test]
     fn names_are_taken_by_providers_and_lead_back_to_one_tool() {
@@ -237,6 +256,48 @@ mod tests {
         }
         assert_ne!(offered_name("files", "read file"), offered_name("files", "read.file"));
         assert_ne!(offered_name("files", &long), offered_name("files", &format!("{long}x")));
+    }
+
+    #[test]
+    fn a_tool_destroys_unless_its_server_says_that_it_reads_or_destroys_nothing() {
+        let cases = [
+            (None, None, true),
+            (None, Some(true), true),
+            (None, Some(false), false),
+            (Some(true), None, false),
+            (Some(false), None, true),
+            (Some(false), Some(true), true),
+            (Some(false), Some(false), false),
+        ];
+        for (reads, destroys, wanted) in cases {
+            let hints = json!({"readOnlyHint": reads, "destructiveHint": destroys});
+            let hints: ToolAnnotations = serde_json::from_value(hints).unwrap();
+            assert_eq!(is_destructive(Some(&hints)), wanted, "{hints:?}");
+        }
+        assert!(is_destructive(None));
+    }
+
+    #[test]
+    fn so_many_tools_are_looked_at_and_no_more() {
+        let config = ServerConfig {
+            name: "many".to_owned(),
+            way: Way::Http(Address { url: "http://a".to_owned(), headers: BTreeMap::new() }),
+            timeout: Duration::from_secs(1),
+            auto_approve: Vec::new(),
+            disabled_tools: Vec::new(),
+            is_disabled: false,
+            substituted: Substituted::default(),
+        };
+        let mut shelf = Shelf::of(&config);
+        // Of the first ones nobody can have any.
+        for number in 0..MAX_LOOKED_AT + 10 {
+            let kind = if number < MAX_LOOKED_AT - 1 { "array" } else { "object" };
+            let tool = json!({"name": format!("tool_{number}"), "inputSchema": {"type": kind}});
+            shelf.add(serde_json::from_value(tool).unwrap());
+        }
+        assert!(shelf.is_full());
+        assert_eq!((shelf.tools.len(), shelf.left_out.len()), (1, MAX_LEFT_OUT));
+        assert_eq!(shelf.beyond, MAX_LOOKED_AT - 1 - MAX_LEFT_OUT + 10);
     }
 
     #[test]

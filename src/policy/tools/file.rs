@@ -219,9 +219,27 @@ impl Reading {
                 );
             }
         }
+        self.chat_of_servers(raw.chat.as_ref());
         let patterns = |list: &List| list.0.iter().map(|word| Pattern(word.text.clone())).collect();
         let tools = raw.method.as_ref().map(|list| patterns(&list.value));
         Some(OfServers { servers: patterns(&list.value), tools })
+    }
+
+    /// Which chats a rule about other servers can never meet: one that denies would deny nothing.
+    fn chat_of_servers(&mut self, list: Option<&Spanned<List>>) {
+        let Some(list) = list else { return };
+        for word in &list.value.0 {
+            let words = match chat(&word.text) {
+                Some(ChatCondition::Elsewhere) => {
+                    "chat is elsewhere, which never holds for another server: its calls are made in the chat where the model is"
+                }
+                Some(ChatCondition::Named(Target::Username(_))) => {
+                    "chat is a username, which a rule about another server does not know: give the chat's number"
+                }
+                Some(ChatCondition::Here | ChatCondition::Named(Target::Number(_))) | None => continue,
+            };
+            self.fault(word.line.unwrap_or_else(|| list.defined.line()), words);
+        }
     }
 
     fn name(&mut self, name: &Spanned<String>) -> RuleName {

@@ -9,7 +9,7 @@ use crate::domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited
 use crate::domain::turn::Approved;
 use crate::mcp::servers::CallError;
 use crate::policy::access::Standing;
-use crate::policy::tools::{Decided, Decision, OWNERS, ServerCall, decide_server};
+use crate::policy::tools::{Decided, Decision, OWNERS, Role, Rules, ServerCall, decide_server};
 use crate::tools::{ToolContext, ToolError, ToolOutput};
 
 /// What is told where nobody can be asked.
@@ -64,7 +64,8 @@ impl RemoteTool {
         let is_this = approval.server.as_ref() == Some(&self.of_server());
         let call = approval.calls.first().filter(|_| is_this && approval.is_for(context.run, &context.call));
         let Some(call) = call else {
-            return Err(ToolError::Denied("not made: what was approved is something else".to_owned()));
+            let words = "not made: what was approved is something else, or mcp.json describes the server otherwise now";
+            return Err(ToolError::Denied(words.to_owned()));
         };
         if self.tools.approvers.may_rule(ruling.ruled, &ruling.by, approval).await?.is_err() {
             let words = "not made: whoever approved it may not approve it any more";
@@ -90,13 +91,21 @@ impl RemoteTool {
         }
     }
 
+    /// The role of whoever asks. A person is the admin of their own private chat, and would be one of tools that act far beyond it.
+    async fn role(&self, rules: &Rules, context: &ToolContext) -> Role {
+        if context.standing == Standing::Member && !context.place.chat.is_group() {
+            return Role::Member;
+        }
+        self.tools.approvers.role(rules, context).await
+    }
+
     async fn decide(&self, context: &ToolContext) -> Decided {
         let rules = self.tools.policy.rules();
         let call = ServerCall {
             server: &self.server.config.name,
             tool: &self.tool.remote,
             here: context.place.chat,
-            role: self.tools.approvers.role(&rules, context).await,
+            role: self.role(&rules, context).await,
             agent: context.agent.agent_schema_uri.as_deref(),
             task: context.task.is_some(),
             is_approved: self.tool.is_approved,
@@ -108,7 +117,8 @@ impl RemoteTool {
     }
 
     fn of_server(&self) -> ToolOfServer {
-        ToolOfServer { server: self.server.config.name.clone(), tool: self.tool.remote.clone() }
+        let config = &self.server.config;
+        ToolOfServer { server: config.name.clone(), tool: self.tool.remote.clone(), way: config.way_hash() }
     }
 
     /// What an owner is to approve.
@@ -123,7 +133,7 @@ impl RemoteTool {
             people: Vec::new(),
             right: None,
             needs_other: decided.people >= 2,
-            // What the server says destroys something is looked at each time.
+            // What may destroy something is looked at each time.
             may_last: !self.tool.is_destructive && decided.people < 2,
             reason: rule.starts_with(OWNERS).then(|| decided.reason.clone()),
             rule,

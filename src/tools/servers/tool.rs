@@ -39,7 +39,7 @@ impl Tool for RemoteTool {
         &self.spec
     }
 
-    /// The server's word that it only reads makes it no reading tool; that it destroys is believed.
+    /// The server's word that it only reads makes it no reading tool.
     fn effect(&self) -> Effect {
         if self.tool.is_destructive { Effect::Destructive } else { Effect::Write }
     }

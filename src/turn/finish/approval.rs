@@ -64,7 +64,7 @@ fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: DateTime<Utc
     let number = of("user_id");
     let person = approval.people.iter().find(|person| person.user.to_string() == number);
     let user = person.map_or_else(|| number.clone(), |person| format!("{} ({number})", person.name));
-    if let Some(ToolOfServer { server, tool }) = &approval.server {
+    if let Some(ToolOfServer { server, tool, .. }) = &approval.server {
         let words = fill(&texts.approval_server, &[("tool", tool), ("server", server)]);
         return shown(&one_line(&words, GIST_CHARS));
     }

@@ -77,6 +77,14 @@ fn what_a_rule_about_another_server_cannot_say_is_told() {
             "server: files\n    own: true",
             "line 3: own is for rules about telegram, and this one names another server",
         ),
+        (
+            "server: files\n    chat: \"@news\"",
+            "line 4: chat is a username, which a rule about another server does not know: give the chat's number",
+        ),
+        (
+            "server: files\n    chat:\n      - -5\n      - elsewhere",
+            "line 6: chat is elsewhere, which never holds for another server: its calls are made in the chat where the model is",
+        ),
         ("server: files\n    method: []", "an empty list never holds"),
     ];
     for (keys, wanted) in cases {
