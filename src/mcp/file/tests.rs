@@ -47,14 +47,20 @@ fn a_file_of_another_client_is_read() {
     let Way::Http(address) = &api.way else { panic!() };
     assert_eq!(address.url, "https://example.com/mcp?key=sesame");
     assert_eq!(exposed(&address.headers).collect::<Vec<_>>(), [("Authorization", "Bearer sesame")]);
+    assert!(old.is_disabled && !files.is_disabled);
+    assert_eq!((files.place().as_str(), api.place().as_str()), ("stdio: npx", "http: example.com"));
+}
+
+#[test]
+fn what_stood_for_a_variable_is_secret_and_changes_the_server() {
+    let servers = read(GOOD, &values()).unwrap();
+    let [api, files, _] = servers.as_slice() else { panic!() };
     // What stood for a variable is secret wherever it stands; where programs and homes are is none.
     let secrets = |server: &ServerConfig| -> Vec<String> {
         server.secrets().map(|secret| secret.expose_secret().to_owned()).collect()
     };
     assert_eq!(secrets(api), ["Bearer sesame", "sesame"]);
     assert_eq!(secrets(files), ["info", "$5", "sesame", "sesame"]);
-    assert!(old.is_disabled && !files.is_disabled);
-    assert_eq!((files.place().as_str(), api.place().as_str()), ("stdio: npx", "http: example.com"));
     // No secret is written to a log.
     assert!(!format!("{servers:?}").contains("sesame"), "{servers:?}");
     // What is described as before is the same; what has another secret is not.
