@@ -246,6 +246,7 @@ async fn no_built_in_tool_is_named_elsewhere() {
         ("telegram/live", ": action"),
         ("telegram/commands/pins", ": pin"),
         ("telegram/callback/pins", ": pin"),
+        ("store/kv/records/erasure/saved", ""),
         ("store/kv/records/erasure/wishes", ": set_config"),
         ("store/kv/records/erasure/wishes", ": set_profile"),
         ("store/kv/settings", ": set_config"),
