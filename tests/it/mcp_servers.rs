@@ -584,41 +584,6 @@ async fn no_program_outlives_the_bot_however_it_ends() {
 }
 
 #[tokio::test]
-async fn a_program_that_does_not_read_ends_with_the_bot_and_before_it_is_started_anew() {
-    for end in ["kill", "stop", "restart"] {
-        let world = World::new().await;
-        let pids = world.folder.path().join("pids");
-        let mut deaf = with("deaf", json!({"autoApprove": ["echo"], "timeout": 2}));
-        deaf["args"].as_array_mut().unwrap().push(json!(pids));
-        let bot = world.helped(json!({"deaf": deaf}), "{name: echo, server: deaf}").await;
-        bot.logged("an MCP server is ready").await;
-        let first = fs::read_to_string(&pids).unwrap();
-        let first: u32 = first.split(' ').next().unwrap().parse().unwrap();
-        // More than all pipes on the way hold.
-        world.calls(ANN, "fill it", "deaf__echo", json!({"text": "x".repeat(400_000)})).await;
-        let result = world.result_of("fill it").await;
-        assert!(result["error"].as_str().unwrap().contains("no answer within 2 s"), "{result}");
-        assert!(proc::is_running(first));
-        let bot = match end {
-            "kill" => {
-                bot.kill();
-                None
-            }
-            "stop" => {
-                assert!(bot.stop().success());
-                None
-            }
-            _ => {
-                bot.logged("it did not answer within 5 s").await;
-                Some(bot)
-            }
-        };
-        assert!(proc::becomes(TIMEOUT, || !proc::is_running(first)).await, "it outlives: {end}");
-        drop(bot);
-    }
-}
-
-#[tokio::test]
 async fn mistakes_are_told_before_the_start() {
     let world = World::new().await;
     let file = world.folder.path().join("mcp.json");
