@@ -1,5 +1,5 @@
 //! The agents that a turn asks: each is a run of its own, on record from its beginning to its end, that ends with the turn at the
-//! latest. [`Family`] is what a run sees of it, as the port of the tools; [`child`] takes one through its life.
+//! latest. `Family` is what a run sees of it, as the port of the tools; `child` takes one through its life.
 
 mod child;
 mod life;
