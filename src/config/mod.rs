@@ -58,7 +58,7 @@ pub struct Settings {
     pub tavily: TavilySettings,
     /// The Telegram MCP server, a child process.
     pub mcp: McpSettings,
-    /// Other MCP servers.
+    /// The file of other MCP servers and what may stand in it, from `MCP_CONFIG`.
     pub servers: ServersSettings,
     /// Where everything is kept.
     pub store: StoreSettings,

@@ -27,7 +27,7 @@ const INHERITED: [&str; 14] = [
     "USER",
 ];
 
-/// Other MCP servers.
+/// Where other MCP servers are described, and the values that stand for variables there.
 #[derive(Debug, Clone)]
 pub struct ServersSettings {
     /// The owner's file of servers.

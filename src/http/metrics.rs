@@ -27,7 +27,7 @@ struct Answered {
 pub struct Gauge {
     /// Its name, without the prefix.
     pub name: &'static str,
-    /// What it is.
+    /// What the figure says, as `/metrics` tells it to whoever reads it.
     pub help: &'static str,
     /// The number.
     pub value: u64,

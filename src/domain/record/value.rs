@@ -18,9 +18,9 @@ pub enum FieldValue {
     Number(f64),
     /// A whole number in the unit of its field.
     Integer(i64),
-    /// Yes or no.
+    /// True or false, for a field of yes and no.
     Boolean(bool),
-    /// A day.
+    /// A day of the calendar, without a time.
     Date(NaiveDate),
     /// A time of day, by the clock of the chat.
     Time(NaiveTime),

@@ -14,7 +14,7 @@ impl Words {
         Self(vec![(FALLBACK.to_owned(), words.to_owned())])
     }
 
-    /// Words by language.
+    /// The same words in each language, by its tag.
     #[must_use]
     pub const fn by_language(words: Vec<(String, String)>) -> Self {
         Self(words)

@@ -80,7 +80,7 @@ impl Turn {
         }
     }
 
-    /// Its id.
+    /// The id of the turn, by which callers follow and stop it.
     #[must_use]
     pub const fn id(&self) -> RequestId {
         self.id

@@ -37,7 +37,7 @@ pub struct Reply {
 /// A part of what a tool returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// Words.
+    /// Text of the server, as it sent it.
     Text(String),
     /// A picture.
     Image {
