@@ -163,6 +163,14 @@ pub enum AccessChange {
         /// When: bans that are over by then go.
         at: DateTime<Utc>,
     },
+    /// Nothing holds for a person in a chat, or everywhere, that an owner has said of them there alone: their role and their ban
+    /// go. What holds elsewhere stays, and a denial.
+    Lift {
+        /// Whose role and ban go.
+        user: UserId,
+        /// Where they were given; `None` for those that hold everywhere.
+        chat: Option<ChatId>,
+    },
     /// Another bot is answered in a group.
     AllowBot(AllowedBot),
     /// It no longer is.
@@ -217,6 +225,7 @@ impl AccessList {
                     .retain(|other| !other.is_over(at) && (&other.user, other.chat) != (&ban.user, ban.chat));
                 insert(&mut self.bans, ban)
             }
+            AccessChange::Lift { user, chat } => self.lift(&user, chat),
             AccessChange::AllowBot(bot) => insert(&mut self.bots, bot),
             AccessChange::DenyBot(bot) => remove(&mut self.bots, &bot),
             AccessChange::Invite { invite, at } => self.invite(invite, at),
@@ -291,6 +300,13 @@ impl AccessList {
             self.roles.push(given);
         }
         changed
+    }
+
+    fn lift(&mut self, user: &UserId, chat: Option<ChatId>) -> bool {
+        let before = self.roles.len() + self.bans.len();
+        self.roles.retain(|given| (&given.user, given.chat) != (user, chat));
+        self.bans.retain(|ban| (&ban.user, ban.chat) != (user, chat));
+        self.roles.len() + self.bans.len() < before
     }
 
     /// What a person is in a chat, or everywhere else.

@@ -34,6 +34,8 @@ pub enum AuditKind {
     AccessAllowed,
     /// A person or a group may no longer use the bot.
     AccessDenied,
+    /// A role or a ban of a person was taken back.
+    AccessLifted,
     /// A code was made that lets a person in.
     CodeMade,
     /// A person was given a role.
@@ -61,6 +63,7 @@ impl AuditKind {
             | Self::ApprovalGiven
             | Self::ApprovalUsed
             | Self::AccessAllowed
+            | Self::AccessLifted
             | Self::OwnerMade
             | Self::CodeMade
             | Self::RoleGiven
@@ -200,6 +203,11 @@ impl AuditEvent {
                 target_user: Some(ban.user.clone()),
                 target_chat: ban.chat,
                 ..event(AuditKind::AccessDenied)
+            }),
+            AccessChange::Lift { user, chat } => Some(Self {
+                target_user: Some(user.clone()),
+                target_chat: *chat,
+                ..event(AuditKind::AccessLifted)
             }),
             AccessChange::AllowBot(bot) => Some(Self::of_bot(bot, event(AuditKind::AccessAllowed))),
             AccessChange::DenyBot(bot) => Some(Self::of_bot(bot, event(AuditKind::AccessDenied))),

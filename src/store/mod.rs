@@ -312,7 +312,7 @@ pub trait SettingsStore: Debug + Send + Sync {
     /// called again, and moves then what has come to the old id since.
     async fn migrate_chat(&self, from: ChatId, to: ChatId) -> Result<()>;
     /// The list of who may use the bot: owners, users, chats, denials, invites.
-    async fn access(&self) -> Result<AccessList>;
+    async fn access(&self) -> Result<Arc<AccessList>>;
     /// Applies a change to the list, durably and without losing a change made at the same time; returns whether the
     /// change did anything.
     async fn change_access(&self, change: AccessChange, by: AuditActor) -> Result<bool>;

@@ -9,7 +9,6 @@ use super::markup::Formatted;
 use super::send::{Outgoing, Sender};
 use crate::config::AccessSettings;
 use crate::delivery::Owners;
-use crate::domain::access::AccessList;
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::language::ByLanguage;
 use crate::ids::ChatId;
@@ -43,7 +42,7 @@ impl TelegramOwners {
     async fn write(&self, words: &ByLanguage<String>) {
         let list = self.settings.access().await.unwrap_or_else(|error| {
             tracing::error!(%error, label = error.label(), "owners by invite could not be looked up");
-            AccessList::default()
+            Arc::default()
         });
         for owner in owners(&self.access, &list) {
             let place = Place { chat: ChatId(owner), kind: ChatKind::Private, title: None, topic: None };

@@ -1,7 +1,7 @@
 //! Roles and bans: what an admin, a member and a guest may do, in a chat or everywhere, and how long a ban holds.
 
 use figaro_offline::model::Reply;
-use figaro_offline::telegram::Say;
+use figaro_offline::telegram::{Say, View};
 use serde_json::{Value, json};
 
 use super::audit::said;
@@ -152,4 +152,71 @@ async fn a_ban_holds_in_its_chat_and_until_its_end() {
     // Allowing somebody ends every ban.
     world.told(ANN, ANN, "/allow 12").await;
     assert_eq!(text(&world.told(BOB, TEAM, "@figaro_bot hello").await), "Hello.");
+}
+
+/// Waits until a card of Ann's has a button that begins so, or has none.
+async fn labelled(world: &World, card: i64, label: &str, is_there: bool) -> Value {
+    let find = |view: &View<'_>| {
+        let found = view.messages(ANN).into_iter().find(|m| m["message_id"] == card)?;
+        (labels(found).iter().any(|one| one.starts_with(label)) == is_there).then(|| found.clone())
+    };
+    world.see(label, find).await
+}
+
+#[tokio::test]
+async fn the_list_of_people_changes_and_lifts_each_thing_by_itself() {
+    let world = world().await;
+    let bot = world.start().await;
+    let_in(&world).await;
+    let empty = world.told(ANN, ANN, "/allow").await;
+    world.press(ANN, &empty, "People").await;
+    let list = world.shows(ANN, number(&empty["message_id"]), "Nobody but the owners").await;
+    assert_eq!(labels(&list), Vec::<String>::new());
+    as_reply(&world, "/allow@figaro_bot guest").await;
+    as_reply(&world, "/deny@figaro_bot here 2h").await;
+    world.told(ANN, ANN, "/deny 12 3d").await;
+    for number in 100..110 {
+        world.told(ANN, ANN, &format!("/allow {number}")).await;
+    }
+    // Eleven people on two pages, owners left out.
+    let card = world.told(ANN, ANN, "/allow").await;
+    let id = number(&card["message_id"]);
+    assert_eq!(world.press(BOB, &card, "People").await, "Only an owner of the bot can do that.");
+    world.press(ANN, &card, "People").await;
+    let list = world.shows(ANN, id, "Press a person").await;
+    assert_eq!(labels(&list).len(), 9, "{list}");
+    world.press(ANN, &list, "▶").await;
+    let list = labelled(&world, id, "Bob", true).await;
+    assert!(labels(&list).contains(&"Bob (@bob) · not heard".to_owned()), "{list}");
+    world.press(ANN, &list, "Bob").await;
+    let person = world.shows(ANN, id, "Is not on the list of those").await;
+    let words = text(&person);
+    assert!(words.contains("\nEverywhere: not heard until 20"), "{words}");
+    assert!(words.contains("\nTeam: Guest, not heard until 20"), "{words}");
+    let shown = ["Admin", "✓ Member", "Guest", "Deny", "Take back: Everywhere", "Take back: Team", "‹ Back"];
+    assert_eq!(labels(&person), shown);
+    // What holds in the group goes; the ban of everywhere stays, and the other way round.
+    assert_eq!(world.press(ANN, &person, "Take back: Everywhere").await, "Saved");
+    let person = labelled(&world, id, "Take back: Everywhere", false).await;
+    assert_eq!(text(&world.told(BOB, OTHER, "@figaro_bot hello").await), "Hello.", "elsewhere he may again");
+    let before = world.bot_texts(TEAM).len();
+    world.say(BOB, TEAM, "@figaro_bot hello");
+    world.caught_up().await;
+    assert_eq!(world.bot_texts(TEAM).len(), before, "in the group he may not yet");
+    assert_eq!(world.press(ANN, &person, "Take back: Team").await, "Saved");
+    let person = labelled(&world, id, "Take back: Team", false).await;
+    assert_eq!(text(&world.told(BOB, TEAM, "@figaro_bot hello").await), "Hello.");
+    assert!(!may_set(&world, TEAM).await);
+    // A role everywhere, and shut out.
+    assert_eq!(world.press(ANN, &person, "Admin").await, "Saved");
+    let person = labelled(&world, id, "✓ Admin", true).await;
+    assert!(text(&person).contains("May talk to me.\nEverywhere: Admin"), "{person}");
+    assert!(may_set(&world, TEAM).await);
+    assert_eq!(world.press(ANN, &person, "Deny").await, "Saved");
+    let person = world.shows(ANN, id, "May not talk to me anywhere.").await;
+    assert_eq!(labels(&person), ["Admin", "Member", "Guest", "Allow", "‹ Back"]);
+    assert_eq!(world.forged(ANN, &person, "people:deny:11:0").await, "That is an owner, who may do everything.");
+    assert!(bot.stop().success());
+    let lines = said(&world, &[]).await;
+    assert_eq!(lines.matches(" access_lifted by=tg:11 ").count(), 2, "{lines}");
 }

@@ -41,7 +41,15 @@ impl<T> Decoded<T> {
     /// None yet, and at most so many bytes of them. What is used least leaves first.
     pub(super) fn within(bytes: u64) -> Self {
         // About as many as fit, so that the table of keys need not grow.
-        let records = usize::try_from(bytes / (2 * size_of::<T>() as u64)).unwrap_or(0);
+        Self::of(usize::try_from(bytes / (2 * size_of::<T>() as u64)).unwrap_or(0), bytes)
+    }
+
+    /// The same of a table with one record: the whole bound is for it.
+    pub(super) fn one_within(bytes: u64) -> Self {
+        Self::of(1, bytes)
+    }
+
+    fn of(records: usize, bytes: u64) -> Self {
         let hasher = DefaultHashBuilder::default();
         Self { records: Cache::with_weighter(records, bytes, Size), hasher }
     }
@@ -86,6 +94,14 @@ mod tests {
         assert_eq!(*decoded.get(b"a", b"two".to_vec(), text).unwrap(), "two");
         assert_eq!(*decoded.get(b"a", b"one".to_vec(), text).unwrap(), "one");
         assert_eq!(*decoded.get(b"b", b"one".to_vec(), text).unwrap(), "one");
+    }
+
+    #[test]
+    fn a_single_record_may_take_the_whole_bound() {
+        let decoded = Decoded::one_within(1_000_000);
+        let long = vec![b'x'; 900_000];
+        let first = decoded.get(b"list", long.clone(), text).unwrap();
+        assert!(Arc::ptr_eq(&first, &decoded.get(b"list", long, |_| panic!("it is here")).unwrap()));
     }
 
     #[test]

@@ -74,6 +74,7 @@ use super::engine::{self, Engine, EngineError, Keys};
 use super::{Result, Store, StoreError, StoreHealth};
 use crate::clock::Clock;
 use crate::config::StoreUrl;
+use crate::domain::access::AccessList;
 use crate::domain::conversation::Message;
 use crate::ids::BotId;
 
@@ -82,6 +83,8 @@ use crate::ids::BotId;
 const VERIFIED_BYTES: u64 = 256 * 1024 * 1024;
 /// Decoded messages take at most about so many bytes: some 4,000 messages.
 const DECODED_BYTES: u64 = 4 * 1024 * 1024;
+/// The access list is kept decoded up to this size: some 10,000 people.
+const ACCESS_BYTES: u64 = 1024 * 1024;
 
 /// A store of one bot, locked for this process. Cheap to clone; closed when the last clone is dropped.
 #[derive(Clone)]
@@ -97,6 +100,8 @@ struct Shared {
     summary_news: Arc<Notify>,
     /// Messages of conversations that are going on.
     messages: Decoded<Message>,
+    /// The one access list.
+    access: Decoded<AccessList>,
     pack_rules: PackRules,
 }
 
@@ -120,6 +125,7 @@ impl KvStore {
             erasure_news: Arc::default(),
             summary_news: Arc::default(),
             messages,
+            access: Decoded::one_within(ACCESS_BYTES),
             pack_rules: PackRules::default(),
         }));
         let now = Clock::system().now();

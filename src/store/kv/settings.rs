@@ -1,5 +1,7 @@
 //! Settings of chats, and the list of who may use the bot.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -69,8 +71,9 @@ impl SettingsStore for KvStore {
         .await
     }
 
-    async fn access(&self) -> Result<AccessList> {
-        self.read("read the access list", access::list).await
+    async fn access(&self) -> Result<Arc<AccessList>> {
+        let decoded = &self.0.access;
+        self.read("read the access list", move |tables| access::decoded(tables, decoded)).await
     }
 
     async fn change_access(&self, change: AccessChange, by: AuditActor) -> Result<bool> {

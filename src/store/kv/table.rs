@@ -42,8 +42,21 @@ impl<'a, T: DeserializeOwned> Table<'a, T> {
 
     /// One record; an error if it cannot be read, now or when it was set aside.
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<T>, Fault> {
+        self.get_with(key, |bytes| self.decode(key, bytes))
+    }
+
+    /// The same, not decoded again if `decoded` holds it.
+    pub(super) fn get_decoded(&self, key: &[u8], decoded: &Decoded<T>) -> Result<Option<Arc<T>>, Fault> {
+        self.get_with(key, |bytes| decoded.get(key, bytes, |bytes| self.decode(key, bytes)))
+    }
+
+    fn get_with<R>(
+        &self,
+        key: &[u8],
+        decode: impl FnOnce(Vec<u8>) -> Option<R>,
+    ) -> Result<Option<R>, Fault> {
         let found = match self.raw(key)? {
-            Some(bytes) => self.decode(key, bytes),
+            Some(bytes) => decode(bytes),
             None if self.snapshot.is_in_quarantine(self.name, key)? => None,
             None => return Ok(None),
         };

@@ -68,6 +68,16 @@ proptest! {
     }
 
     #[test]
+    fn people_return(person: i64, chat in 1_i64.., page in any::<Page>(), at in 0_usize..3) {
+        use People as P;
+        let all = [
+            P::List(page), P::Open(person, page), P::Allow(person, page), P::Deny(person, page),
+            P::Role(AccessRole::ALL[at], person, page), P::Lift(person, Some(ChatId(-chat)), page), P::Lift(person, None, page),
+        ];
+        all.iter().try_for_each(returns)?;
+    }
+
+    #[test]
     fn memories_return(page in any::<Page>(), kind in 0_usize..10) {
         let memory = MemoryId::new();
         use Memory as M;

@@ -90,7 +90,7 @@ impl Approvers {
         user: &UserId,
         approval: &Approval,
     ) -> Result<Result<(), NotAllowed>, StoreError> {
-        let is_owner = is_owner(&self.access, &self.settings.access().await?, user);
+        let is_owner = is_owner(&self.access, &*self.settings.access().await?, user);
         Ok(may_rule(ruled, user, is_owner, approval, &*self.admins).await)
     }
 
@@ -103,7 +103,7 @@ impl Approvers {
         user: &UserId,
         undo: &TurnUndo,
     ) -> Result<Result<(), NotAllowed>, StoreError> {
-        let is_owner = is_owner(&self.access, &self.settings.access().await?, user);
+        let is_owner = is_owner(&self.access, &*self.settings.access().await?, user);
         Ok(may_undo(user, is_owner, undo, &*self.admins).await)
     }
 
@@ -116,7 +116,7 @@ impl Approvers {
         if grant.by == *user || grant.requester.user == *user {
             return Ok(true);
         }
-        let is_owner = is_owner(&self.access, &self.settings.access().await?, user);
+        let is_owner = is_owner(&self.access, &*self.settings.access().await?, user);
         Ok(is_owner || holds(user, grant.right.as_deref(), &grant.targets, &*self.admins).await.is_ok())
     }
 

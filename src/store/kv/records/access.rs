@@ -1,6 +1,9 @@
 //! The access list: who may use the bot. There is one, as one record.
 
+use std::sync::Arc;
+
 use super::super::changes::Changes;
+use super::super::decoded::Decoded;
 use super::super::fault::Fault;
 use super::super::tables::Tables;
 use crate::domain::access::{AccessChange, AccessList};
@@ -14,6 +17,17 @@ pub(super) const LIST: &[u8] = b"list";
 /// If it cannot be read: nobody is let in or kept out by a list that is not known.
 pub(in crate::store::kv) fn list(tables: &Tables<'_>) -> Result<AccessList, Fault> {
     Ok(tables.access.get(LIST)?.unwrap_or_default())
+}
+
+/// The same, not decoded again while it is what it was: it is asked for with every message, and names everybody who may talk.
+///
+/// # Errors
+/// Those of [`list`].
+pub(in crate::store::kv) fn decoded(
+    tables: &Tables<'_>,
+    decoded: &Decoded<AccessList>,
+) -> Result<Arc<AccessList>, Fault> {
+    Ok(tables.access.get_decoded(LIST, decoded)?.unwrap_or_default())
 }
 
 /// Changes the list. Returns `false` if the change found nothing to do, as [`AccessList::apply`] says.

@@ -26,7 +26,7 @@ const MAX_NAMED: usize = 30;
 pub(in super::super) struct AccessCard {
     pub(super) cards: Cards,
     pub(super) settings: Arc<dyn SettingsStore>,
-    access: AccessSettings,
+    pub(super) access: AccessSettings,
 }
 
 impl AccessCard {
@@ -36,7 +36,7 @@ impl AccessCard {
     }
 
     pub(super) async fn owns(&self, user: &UserId) -> Result<bool, StoreError> {
-        Ok(is_owner(&self.access, &self.settings.access().await?, user))
+        Ok(is_owner(&self.access, &*self.settings.access().await?, user))
     }
 
     /// The name that Telegram knows a person by.
@@ -69,8 +69,8 @@ impl AccessCard {
             users.iter().map(|user| ChatId(user.telegram_id().unwrap_or_default())).collect()
         };
         let owners = [people(&self.access.owners), people(&list.owners)].concat();
-        let denied = [people(&list.denied), list.denied_chats].concat();
-        let named = [owners, people(&list.users), list.chats, denied].map(|ids| self.names(ids));
+        let denied = [people(&list.denied), list.denied_chats.clone()].concat();
+        let named = [owners, people(&list.users), list.chats.clone(), denied].map(|ids| self.names(ids));
         let [owners, users, chats, denied] = join_all(named).await.try_into().unwrap_or_default();
         let or_nobody = |names: String| if names.is_empty() { texts.nobody.clone() } else { names };
         let mode = match self.access.mode {
@@ -94,7 +94,9 @@ impl AccessCard {
         };
         let more = self.roles_and_bans(asker).await?;
         let body = format!("{}{bots}{more}\n\n{}", fill(&texts.access_list, &values), texts.access_help);
-        let card = Card::text(body).row(vec![Button::new(&texts.button_code, callback::MakeCode)]);
+        let people = Button::new(&texts.button_people, callback::People::List(0));
+        let card =
+            Card::text(body).row(vec![Button::new(&texts.button_code, callback::MakeCode), people]);
         Ok(card.row(vec![Button::new(&texts.button_back, callback::Start::Back)]))
     }
 

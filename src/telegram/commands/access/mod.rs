@@ -4,6 +4,7 @@
 mod card;
 mod code;
 mod group;
+mod people;
 mod request;
 mod roles;
 
@@ -21,7 +22,7 @@ use crate::domain::audit::AuditActor;
 use crate::ids::{ChatId, UserId};
 use crate::prompts::texts::{Texts, fill};
 use crate::store::StoreError;
-use crate::telegram::callback::{Admit, AdmitGroup, Family, GiveRole, MakeCode};
+use crate::telegram::callback::{Admit, AdmitGroup, Family, GiveRole, MakeCode, People};
 
 /// Whom `/allow` or `/deny` is about.
 enum Whom {
@@ -178,7 +179,7 @@ impl Command for ChangeAccess {
     }
 
     fn families(&self) -> &'static [&'static str] {
-        if self.allows { &[Admit::NAME, AdmitGroup::NAME, MakeCode::NAME, GiveRole::NAME] } else { &[] }
+        if self.allows { &[Admit::NAME, AdmitGroup::NAME, MakeCode::NAME, GiveRole::NAME, People::NAME] } else { &[] }
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
@@ -189,6 +190,9 @@ impl Command for ChangeAccess {
         }
         if let Ok(role) = press.data.parse::<GiveRole>() {
             return Ok(self.list.give_role(role, press.asker).await?);
+        }
+        if let Ok(people) = press.data.parse::<People>() {
+            return Ok(self.list.press_people(people, press.asker).await?);
         }
         if let Ok(group) = press.data.parse::<AdmitGroup>() {
             return Ok(self.requests.decide_group(group, press.asker).await?);

@@ -10,7 +10,7 @@ use super::super::cards::{Cards, named};
 use super::super::command::Pressed;
 use super::super::handles::Handles;
 use crate::config::{AccessMode, AccessSettings};
-use crate::domain::access::{AccessChange, AccessList};
+use crate::domain::access::AccessChange;
 use crate::domain::audit::AuditActor;
 use crate::domain::chat::{ChatKind, Place};
 use crate::domain::code::CodeKey;
@@ -149,7 +149,7 @@ impl AccessRequests {
     pub(super) async fn owners(&self) -> Vec<Place> {
         let list = self.settings.access().await.unwrap_or_else(|error| {
             tracing::error!(%error, label = error.label(), "owners by invite could not be looked up");
-            AccessList::default()
+            Arc::default()
         });
         owners(&self.access, &list).into_iter().map(private).collect()
     }

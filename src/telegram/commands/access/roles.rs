@@ -171,7 +171,7 @@ fn here(asker: &Asker) -> Option<ChatId> {
     asker.place.is_group().then_some(asker.place.chat)
 }
 
-const fn role_name(texts: &Texts, role: AccessRole) -> &str {
+pub(super) const fn role_name(texts: &Texts, role: AccessRole) -> &str {
     match role {
         AccessRole::Admin => texts.role_admin.as_str(),
         AccessRole::Member => texts.role_member.as_str(),

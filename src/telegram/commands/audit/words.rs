@@ -40,6 +40,7 @@ pub(in super::super) fn kind(texts: &Texts, what: AuditKind) -> &str {
         AuditKind::ApprovalUsed => &texts.audit_approval_used,
         AuditKind::AccessAllowed => &texts.audit_access_allowed,
         AuditKind::AccessDenied => &texts.audit_access_denied,
+        AuditKind::AccessLifted => &texts.audit_access_lifted,
         AuditKind::OwnerMade => &texts.audit_owner_made,
         AuditKind::CodeMade => &texts.audit_code_made,
         AuditKind::RoleGiven => &texts.audit_role_given,
