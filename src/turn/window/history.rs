@@ -131,9 +131,24 @@ impl Exchange {
             while tokens(&self.parts) > shortened && self.has_questions() {
                 self.parts.remove(0);
             }
+            while tokens(&self.parts) > shortened && self.leave_oldest_pass() {}
             self.tokens = tokens(&self.parts);
         }
         self.tokens <= left
+    }
+
+    /// Of all that followed the question the oldest goes, a call with its results; whether something newer is left.
+    fn leave_oldest_pass(&mut self) -> bool {
+        let is_question = |part: &&Part| part.stage == Stage::Question;
+        let is_result = |part: &&Part| matches!(part.item, Item::ToolResult { .. });
+        let from = self.parts.iter().take_while(is_question).count();
+        let results = self.parts.iter().skip(from + 1).take_while(is_result).count();
+        let next = from + 1 + results;
+        let has_newer = next < self.parts.len();
+        if has_newer {
+            self.parts.drain(from..next);
+        }
+        has_newer
     }
 
     fn has_questions(&self) -> bool {
@@ -345,6 +360,17 @@ mod tests {
     }
 
     #[test]
+    fn of_an_exchange_of_very_many_messages_the_question_and_the_newest_stay() {
+        let words = "word ".repeat(150);
+        let steps = (0..80).map(|n| message(Role::Assistant, &format!("step {n} {words}")));
+        let history = session(std::iter::once(message(Role::User, "do all of it")).chain(steps));
+        let items = within_budget(&history, 1_000, &render).unwrap().items;
+        assert_eq!(items[0].text(), "do all of it");
+        assert!(items.last().unwrap().text().starts_with("step 79"), "{items:?}");
+        assert!(items.len() > 4, "{items:?}");
+    }
+
+    #[test]
     fn a_long_exchange_before_the_newest_is_short_always_in_the_same_way() {
         let story = format!("Once {} the end", "upon a time ".repeat(2_000));
         let first = [message(Role::User, "tell me a story"), message(Role::Assistant, &story)];
@@ -413,10 +439,7 @@ mod tests {
             }));
             let items = within_budget(&history, budget, &render).unwrap().items;
             prop_assert!(items.iter().map(Item::estimate_tokens).sum::<usize>() <= budget);
-            // Shortened as far as it goes, a message keeps about a hundred tokens.
-            let newest = history.iter().rev().position(|message| message.role == Role::User);
-            let needed = newest.map(|behind| 500.max(110 * (behind + 1)));
-            let fits = needed.is_some_and(|needed| budget >= needed);
+            let fits = budget >= 500 && history.iter().any(|message| message.role == Role::User);
             prop_assert!(!items.is_empty() || !fits, "the newest exchange is there");
             let mut open = Vec::new();
             for item in &items {
