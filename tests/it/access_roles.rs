@@ -181,7 +181,7 @@ async fn the_list_of_people_changes_and_lifts_each_thing_by_itself() {
     // Eleven people on two pages, owners left out.
     let card = world.told(ANN, ANN, "/allow").await;
     let id = number(&card["message_id"]);
-    assert_eq!(world.press(BOB, &card, "People").await, "Only an owner of the bot can do that.");
+    assert_eq!(world.press(BOB, &card, "People").await, "I talk only to people whom my owner has let in.");
     world.press(ANN, &card, "People").await;
     let list = world.shows(ANN, id, "Press a person").await;
     assert_eq!(labels(&list).len(), 9, "{list}");
@@ -196,23 +196,23 @@ async fn the_list_of_people_changes_and_lifts_each_thing_by_itself() {
     let shown = ["Admin", "✓ Member", "Guest", "Deny", "Take back: Everywhere", "Take back: Team", "‹ Back"];
     assert_eq!(labels(&person), shown);
     // What holds in the group goes; the ban of everywhere stays, and the other way round.
-    assert_eq!(world.press(ANN, &person, "Take back: Everywhere").await, "Saved");
+    assert_eq!(world.press(ANN, &person, "Take back: Everywhere").await, "Saved.");
     let person = labelled(&world, id, "Take back: Everywhere", false).await;
     assert_eq!(text(&world.told(BOB, OTHER, "@figaro_bot hello").await), "Hello.", "elsewhere he may again");
     let before = world.bot_texts(TEAM).len();
     world.say(BOB, TEAM, "@figaro_bot hello");
     world.caught_up().await;
     assert_eq!(world.bot_texts(TEAM).len(), before, "in the group he may not yet");
-    assert_eq!(world.press(ANN, &person, "Take back: Team").await, "Saved");
+    assert_eq!(world.press(ANN, &person, "Take back: Team").await, "Saved.");
     let person = labelled(&world, id, "Take back: Team", false).await;
     assert_eq!(text(&world.told(BOB, TEAM, "@figaro_bot hello").await), "Hello.");
     assert!(!may_set(&world, TEAM).await);
     // A role everywhere, and shut out.
-    assert_eq!(world.press(ANN, &person, "Admin").await, "Saved");
+    assert_eq!(world.press(ANN, &person, "Admin").await, "Saved.");
     let person = labelled(&world, id, "✓ Admin", true).await;
     assert!(text(&person).contains("May talk to me.\nEverywhere: Admin"), "{person}");
     assert!(may_set(&world, TEAM).await);
-    assert_eq!(world.press(ANN, &person, "Deny").await, "Saved");
+    assert_eq!(world.press(ANN, &person, "Deny").await, "Saved.");
     let person = world.shows(ANN, id, "May not talk to me anywhere.").await;
     assert_eq!(labels(&person), ["Admin", "Member", "Guest", "Allow", "‹ Back"]);
     assert_eq!(world.forged(ANN, &person, "people:deny:11:0").await, "That is an owner, who may do everything.");
