@@ -87,9 +87,9 @@ impl Handovers {
         };
         let Some(kept) = kept else { return done };
         let results = done.into_iter().skip(at + 1).map(|item| match item {
-            Item::ToolResult { call_id, name, output } => {
+            Item::ToolResult { call_id, name, output, images } => {
                 let call_id = call_id.strip_prefix(&mark).map(str::to_owned).unwrap_or(call_id);
-                Item::ToolResult { call_id, name, output }
+                Item::ToolResult { call_id, name, output, images }
             }
             item @ (Item::User { .. } | Item::Assistant { .. }) => item,
         });

@@ -213,7 +213,7 @@ fn without_foreign(item: &mut Item, provider: &str) {
 
 /// The model is told that there is something it cannot see, so that it can say so.
 fn without_images(item: &mut Item) {
-    let Item::User { text, images } = item else { return };
+    let (Item::User { text, images } | Item::ToolResult { output: text, images, .. }) = item else { return };
     if !images.is_empty() {
         *text += &format!("\n[pictures that you cannot see: {}]", images.len());
         images.clear();

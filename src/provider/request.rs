@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -149,6 +151,9 @@ pub enum Item {
         name: String,
         /// The result as JSON text.
         output: String,
+        /// The pictures that go with it, for models that see.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
 }
 
@@ -168,13 +173,12 @@ impl Item {
     #[must_use]
     pub fn tokens(&self, count: fn(&str) -> usize) -> usize {
         let others = match self {
-            Self::User { images, .. } => images.len() * IMAGE_TOKENS,
+            Self::User { images, .. } | Self::ToolResult { images, .. } => images.len() * IMAGE_TOKENS,
             Self::Assistant { calls, private, .. } => {
                 let calls = calls.iter().map(|c| count(&c.name) + count(&c.arguments) + OVERHEAD_TOKENS);
                 let private = private.iter().map(|part| count(&part.data.to_string()));
                 calls.sum::<usize>() + private.sum::<usize>()
             }
-            Self::ToolResult { .. } => 0,
         };
         count(self.text()) + others + OVERHEAD_TOKENS
     }
@@ -212,6 +216,31 @@ pub struct Image {
     pub mime_type: String,
     /// Its bytes in base64, shared because a conversation is sent again with every pass.
     pub base64: Arc<str>,
+}
+
+impl Image {
+    /// The most bytes of a picture: what all providers take of one.
+    pub const MAX_BYTES: usize = 5 * 1024 * 1024;
+
+    /// These bytes as a picture, if they are one that all providers take: a JPEG, PNG, WebP or GIF by the first of them. Names and
+    /// declared types may be wrong, and a provider refuses a whole request for one.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        let mime_type = match bytes {
+            [0xFF, 0xD8, 0xFF, ..] => "image/jpeg",
+            [0x89, b'P', b'N', b'G', ..] => "image/png",
+            [b'G', b'I', b'F', b'8', ..] => "image/gif",
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
+            _ => return None,
+        };
+        Some(Self { mime_type: mime_type.to_owned(), base64: STANDARD.encode(bytes).into() })
+    }
+
+    /// As an address that holds the picture itself, as providers take it.
+    #[must_use]
+    pub fn data_url(&self) -> String {
+        format!("data:{};base64,{}", self.mime_type, self.base64)
+    }
 }
 
 /// A function tool as a model sees it. Shared and never changed once it is made: it keeps its own size.
@@ -265,5 +294,25 @@ impl PartialEq for ToolSpec {
             && *description == other.description
             && *parameters == other.parameters
             && *kind == other.kind
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_is_known_by_its_first_bytes() {
+        let cases: [(&[u8], Option<&str>); 6] = [
+            (&[0xFF, 0xD8, 0xFF, 0xE0], Some("image/jpeg")),
+            (b"\x89PNG\r\n", Some("image/png")),
+            (b"GIF89a", Some("image/gif")),
+            (b"RIFF\0\0\0\0WEBPVP8 ", Some("image/webp")),
+            (b"RIFF\0\0\0\0WAVE", None),
+            (b"", None),
+        ];
+        for (bytes, wanted) in cases {
+            assert_eq!(Image::of(bytes).map(|image| image.mime_type).as_deref(), wanted);
+        }
     }
 }

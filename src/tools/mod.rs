@@ -46,7 +46,7 @@ use crate::ids::{RunId, TaskId};
 use crate::ledger::{DrawnBy, Tree};
 use crate::policy::access::Standing;
 use crate::policy::address::Addresses;
-use crate::provider::ToolSpec;
+use crate::provider::{Image, ToolSpec};
 use crate::store::StoreError;
 pub use allowance::SendAllowance;
 pub use registry::Registry;
@@ -191,6 +191,8 @@ pub struct ToolOutput {
     pub value: Value,
     /// The side effects that matter to the rest of the turn.
     pub side_effects: SideEffects,
+    /// The pictures that go with the result, for a model that sees: in the rest of the turn, and not stored.
+    pub images: Vec<Image>,
     /// A question to the person: the turn waits, and the answer is the result of the call in place of the value.
     pub asks: Option<PersonQuestion>,
 }
@@ -212,7 +214,7 @@ impl ToolOutput {
 
 impl From<Value> for ToolOutput {
     fn from(value: Value) -> Self {
-        Self { value, side_effects: SideEffects::default(), asks: None }
+        Self { value, side_effects: SideEffects::default(), images: Vec::new(), asks: None }
     }
 }
 

@@ -122,7 +122,8 @@ async fn search(web: &dyn WebSearch, context: &ToolContext, query: &str) -> Resu
     if hits.is_empty() && answer.is_none() {
         return refuse("nothing was found: try other words, or fewer".to_owned());
     }
-    Ok(ToolOutput { asks: None, value: shown(answer, &hits), side_effects: side_effects(hits) })
+    let value = shown(answer, &hits);
+    Ok(ToolOutput { side_effects: side_effects(hits), ..value.into() })
 }
 
 /// The hit cut to size; none if its address is not one of the web.

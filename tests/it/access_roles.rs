@@ -215,7 +215,10 @@ async fn the_list_of_people_changes_and_lifts_each_thing_by_itself() {
     assert_eq!(world.press(ANN, &person, "Deny").await, "Saved.");
     let person = world.shows(ANN, id, "May not talk to me anywhere.").await;
     assert_eq!(labels(&person), ["Admin", "Member", "Guest", "Allow", "‹ Back"]);
-    assert_eq!(world.forged(ANN, &person, "people:deny:11:0").await, "That is an owner, who may do everything.");
+    assert_eq!(
+        world.forged(ANN, &person, "people:deny:11:0").await,
+        "That is an owner, who may do everything."
+    );
     assert!(bot.stop().success());
     let lines = said(&world, &[]).await;
     assert_eq!(lines.matches(" access_lifted by=tg:11 ").count(), 2, "{lines}");

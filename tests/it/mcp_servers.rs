@@ -316,7 +316,8 @@ async fn results_of_every_kind_are_there_or_said_to_be_left_out() {
         "default.yaml",
         &helper("{name: \"*\", server: box}").replace("name: helper", "name: default"),
     );
-    let bot = world.bot().set("PATH", &variable("PATH")).set("MARK", "a-marked-secret").spawn();
+    let bot = world.bot().set("PATH", &variable("PATH")).set("MARK", "a-marked-secret");
+    let bot = bot.set("OPENAI_MODEL", "gpt-4.1-mini").spawn();
     bot.ready().await;
     bot.logged("an MCP server is ready").await;
     // A secret among the arguments is in no log, whoever writes it.
@@ -334,6 +335,10 @@ async fn results_of_every_kind_are_there_or_said_to_be_left_out() {
             error => error.clone(),
         });
     }
+    // A model that sees gets the picture with the result, and later turns have the words alone.
+    let has_picture =
+        |request: &&ModelRequest| request.body.to_string().contains("data:image/png;base64,iVBOR");
+    assert_eq!(world.asked().iter().filter(has_picture).count(), 1);
     let long = shown[3].as_str().unwrap();
     assert!(long.len() < 13_000 && long.ends_with("ask for less, or for one part at a time]"), "{long}");
     shown[3] = json!(long.len());

@@ -155,7 +155,12 @@ impl Open {
         // What is no JSON is a text of it: so it cannot end the mark that it stands in.
         let is_json = serde_json::from_str::<serde::de::IgnoredAny>(&words).is_ok();
         let json = if is_json { words } else { Value::String(words).to_string() };
-        Ok(Item::ToolResult { call_id: id.to_owned(), name, output: fence::result(&json) })
+        Ok(Item::ToolResult {
+            call_id: id.to_owned(),
+            name,
+            output: fence::result(&json),
+            images: Vec::new(),
+        })
     }
 
     fn closed(&self) -> Result<(), String> {

@@ -183,9 +183,12 @@ impl From<ContentBlock> for Part {
                 ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
                     Self::Resource { uri, media_type: mime_type, text: Some(text) }
                 }
-                ResourceContents::BlobResourceContents { uri, mime_type, .. } => {
-                    Self::Resource { uri, media_type: mime_type, text: None }
-                }
+                ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => match mime_type {
+                    Some(media_type) if media_type.starts_with("image/") => {
+                        Self::Image { media_type, base64: blob }
+                    }
+                    media_type => Self::Resource { uri, media_type, text: None },
+                },
                 _ => Self::Unknown,
             },
             ContentBlock::ResourceLink(link) => {

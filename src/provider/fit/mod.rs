@@ -181,6 +181,10 @@ impl Shrinking<'_> {
     }
 }
 
+fn left_out(pictures: usize) -> String {
+    format!("\n[pictures left out because there is no room: {pictures}]")
+}
+
 impl Part {
     /// Leaves out what says nothing in words: pictures, and what only a provider understands. A question that is not
     /// stored anywhere says so.
@@ -188,15 +192,17 @@ impl Part {
         match &mut self.item {
             Item::User { text, images } => {
                 if self.stage == Stage::Question && self.key.is_none() && !images.is_empty() {
-                    text.push_str(&format!(
-                        "\n[pictures left out because there is no room: {}]",
-                        images.len()
-                    ));
+                    text.push_str(&left_out(images.len()));
                 }
                 images.clear();
             }
             Item::Assistant { private, .. } => private.clear(),
-            Item::ToolResult { .. } => {}
+            Item::ToolResult { output, images, .. } => {
+                if self.stage == Stage::Turn && !images.is_empty() {
+                    output.push_str(&left_out(images.len()));
+                }
+                images.clear();
+            }
         }
     }
 

@@ -26,7 +26,12 @@ fn calls(ids: &[&str], arguments: &str) -> Item {
 }
 
 fn result(id: &str, output: &str) -> Item {
-    Item::ToolResult { call_id: id.to_owned(), name: "t".to_owned(), output: output.to_owned() }
+    Item::ToolResult {
+        call_id: id.to_owned(),
+        name: "t".to_owned(),
+        output: output.to_owned(),
+        images: Vec::new(),
+    }
 }
 
 fn picture() -> Image {

@@ -125,7 +125,10 @@ fn contents(request: &Request, mixed: bool, signatures: Signatures) -> Vec<Value
                     told.iter().filter(|kept| mixed || !signed::is_hosted(kept)).collect();
                 (Kind::Said, signed::rebuilt(text, &called(calls), &told))
             }
-            Item::ToolResult { call_id, name, output } => (Kind::Given, vec![result(call_id, name, output)]),
+            Item::ToolResult { call_id, name, output, images } => {
+                let pictures = images.iter().filter(|_| vision).map(picture);
+                (Kind::Given, std::iter::once(result(call_id, name, output)).chain(pictures).collect())
+            }
         };
         match turns.last_mut() {
             Some((last, have)) if *last == kind && kind != Kind::Asked => have.extend(parts),
@@ -161,10 +164,11 @@ fn sign_first_call(parts: &mut [Value]) {
 
 fn user(text: &str, images: &[Image]) -> Vec<Value> {
     let text = (!text.is_empty()).then(|| json!({"text": text}));
-    let images = images.iter().map(
-        |Image { mime_type, base64 }| json!({"inlineData": {"mimeType": mime_type, "data": base64.as_ref()}}),
-    );
-    text.into_iter().chain(images).collect()
+    text.into_iter().chain(images.iter().map(picture)).collect()
+}
+
+fn picture(Image { mime_type, base64 }: &Image) -> Value {
+    json!({"inlineData": {"mimeType": mime_type, "data": base64.as_ref()}})
 }
 
 /// Arguments that are no JSON object would be refused with the whole request; the call's result tells what was wrong.
@@ -202,7 +206,12 @@ mod tests {
     }
 
     fn given(id: &str, output: &str) -> Item {
-        Item::ToolResult { call_id: id.into(), name: "add_note".into(), output: output.into() }
+        Item::ToolResult {
+            call_id: id.into(),
+            name: "add_note".into(),
+            output: output.into(),
+            images: Vec::new(),
+        }
     }
 
     fn private(model: &str, parts: Value) -> PrivatePart {
@@ -216,6 +225,16 @@ mod tests {
     fn add_note() -> Arc<ToolSpec> {
         let parameters = json!({"type": "object", "properties": {"key": {"type": "string", "maxLength": 9}}});
         Arc::new(ToolSpec::new("add_note", "Adds.", parameters))
+    }
+
+    #[test]
+    fn pictures_of_a_result_stand_behind_it() {
+        let images = vec![Image { mime_type: "image/png".into(), base64: "AA==".into() }];
+        let drawn =
+            Item::ToolResult { call_id: "c1".into(), name: "draw".into(), output: "{}".into(), images };
+        let parts = &contents_of(MODEL, vec![Item::user("Draw"), drawn])[1]["parts"];
+        assert!(parts[0].get("functionResponse").is_some(), "{parts}");
+        assert_eq!(parts[1], json!({"inlineData": {"mimeType": "image/png", "data": "AA=="}}));
     }
 
     #[test]

@@ -83,12 +83,14 @@ fn messages(request: &Request, able: Able) -> Vec<Value> {
                 let is_current = able.thinking && asked.is_none_or(|asked| at > asked);
                 assistant(text, if able.tools { calls } else { &[] }, if is_current { private } else { &[] })
             }
-            Item::ToolResult { call_id, name, output } if able.tools => {
-                Some(json!({"role": "tool", "content": output, "tool_name": name, "tool_call_id": call_id}))
+            Item::ToolResult { call_id, name, output, images } if able.tools => {
+                let message =
+                    json!({"role": "tool", "content": output, "tool_name": name, "tool_call_id": call_id});
+                Some(with_images(message, images, able))
             }
             // Templates of models without tools have no such role: the result would be lost.
-            Item::ToolResult { name, output, .. } => {
-                Some(json!({"role": "user", "content": format!("[Result of the tool {name}]\n{output}")}))
+            Item::ToolResult { name, output, images, .. } => {
+                Some(user(&format!("[Result of the tool {name}]\n{output}"), images, able))
             }
         });
     }
@@ -96,7 +98,10 @@ fn messages(request: &Request, able: Able) -> Vec<Value> {
 }
 
 fn user(text: &str, images: &[Image], able: Able) -> Value {
-    let mut message = json!({"role": "user", "content": text});
+    with_images(json!({"role": "user", "content": text}), images, able)
+}
+
+fn with_images(mut message: Value, images: &[Image], able: Able) -> Value {
     if able.vision && !images.is_empty() {
         message["images"] = images.iter().map(|image| Value::from(&*image.base64)).collect();
     }
@@ -187,6 +192,7 @@ mod tests {
             call_id: id.into(),
             name: "add_note".into(),
             output: output.into(),
+            images: Vec::new(),
         };
         vec![
             Item::user("Hi"),
@@ -263,6 +269,22 @@ mod tests {
             }],
         });
         assert_eq!(body(&request, ALL), expected);
+    }
+
+    #[test]
+    fn pictures_of_a_result_go_with_it_to_a_model_that_sees() {
+        let picture = || Image { mime_type: "image/png".into(), base64: "AA==".into() };
+        let result = Item::ToolResult {
+            call_id: "a".into(),
+            name: "draw".into(),
+            output: "{}".into(),
+            images: vec![picture(), picture()],
+        };
+        let request = Request::new("m", "", vec![result]);
+        let of = |able| body(&request, able)["messages"][0]["images"].clone();
+        assert_eq!(of(ALL), json!(["AA==", "AA=="]));
+        assert_eq!(of(Able { tools: false, ..ALL }), json!(["AA==", "AA=="]), "as words of a person");
+        assert_eq!(of(Able { vision: false, ..ALL }), Value::Null);
     }
 
     #[test]

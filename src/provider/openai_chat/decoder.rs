@@ -460,7 +460,12 @@ mod tests {
             let data = json!({"model": "m", "reasoning_content": "hm"});
             Ok(Event::Private(PrivatePart { provider: "compatible".into(), data }))
         };
-        let result = Item::ToolResult { call_id: "b".into(), name: "f".into(), output: "{}".into() };
+        let result = Item::ToolResult {
+            call_id: "b".into(),
+            name: "f".into(),
+            output: "{}".into(),
+            images: Vec::new(),
+        };
         let stop = || completed(Finish::Stop, None);
         let asked = || vec![Item::user("Hi")];
         assert_eq!(

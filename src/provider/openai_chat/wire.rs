@@ -72,9 +72,34 @@ fn messages(request: &Request) -> Vec<Value> {
         messages.push(json!({"role": "system", "content": request.instructions}));
     }
     let said: Vec<&Item> = request.items.iter().filter(|item| !is_empty(item)).collect();
-    for items in said.chunk_by(|one, next| is_user(one) && is_user(next)) {
-        messages.extend(message(items, sees, &request.model, reasons));
+    let is_one =
+        |one: &&Item, next: &&Item| is_user(one) && is_user(next) || is_result(one) && is_result(next);
+    for items in said.chunk_by(is_one) {
+        match items.first() {
+            Some(first) if is_result(first) => messages.extend(results(items, sees)),
+            _ => messages.extend(message(items, sees, &request.model, reasons)),
+        }
     }
+    messages
+}
+
+const fn is_result(item: &Item) -> bool {
+    matches!(item, Item::ToolResult { .. })
+}
+
+/// The results of a pass. A result is words alone in this dialect: the pictures of all of them stand in a message behind them.
+fn results(items: &[&Item], sees: bool) -> Vec<Value> {
+    let (mut messages, mut pictures) = (Vec::new(), Vec::new());
+    for item in items {
+        let Item::ToolResult { call_id, name, output, images } = item else { continue };
+        messages.push(json!({"role": "tool", "tool_call_id": call_id, "content": output}));
+        if sees && !images.is_empty() {
+            pictures
+                .push(json!({"type": "text", "text": format!("[pictures that the tool {name} returned]")}));
+            pictures.extend(images.iter().map(image));
+        }
+    }
+    messages.extend((!pictures.is_empty()).then(|| json!({"role": "user", "content": pictures})));
     messages
 }
 
@@ -96,9 +121,7 @@ fn message(items: &[&Item], sees: bool, model: &str, reasons: bool) -> Option<Va
             give_back(private, model, reasons, &mut message);
             message
         }
-        Item::ToolResult { call_id, output, .. } => {
-            json!({"role": "tool", "tool_call_id": call_id, "content": output})
-        }
+        Item::ToolResult { .. } => return None,
     })
 }
 
@@ -120,8 +143,8 @@ fn user(items: &[&Item], sees: bool) -> Value {
     if has_images { parts.into() } else { texts.join("\n\n").into() }
 }
 
-fn image(Image { mime_type, base64 }: &Image) -> Value {
-    json!({"type": "image_url", "image_url": {"url": format!("data:{mime_type};base64,{base64}")}})
+fn image(image: &Image) -> Value {
+    json!({"type": "image_url", "image_url": {"url": image.data_url()}})
 }
 
 fn assistant(text: &str, calls: &[Call]) -> Value {
@@ -188,7 +211,12 @@ mod tests {
     }
 
     fn result(id: &str) -> Item {
-        Item::ToolResult { call_id: id.into(), name: "add_note".into(), output: "{\"success\":true}".into() }
+        Item::ToolResult {
+            call_id: id.into(),
+            name: "add_note".into(),
+            output: "{\"success\":true}".into(),
+            images: Vec::new(),
+        }
     }
 
     fn private(provider: &str, data: Value) -> PrivatePart {
@@ -251,6 +279,32 @@ mod tests {
         });
         let request = Request { tools: vec![spec], ..Request::new("m", "Be brief.", items) };
         assert_eq!(body(&request), expected);
+    }
+
+    #[test]
+    fn pictures_of_results_stand_behind_all_results_of_a_pass() {
+        let picture = |base64: &str| Image { mime_type: "image/png".into(), base64: base64.into() };
+        let drawn = |id: &str, images: Vec<Image>| Item::ToolResult {
+            call_id: id.into(),
+            name: "draw".into(),
+            output: "{}".into(),
+            images,
+        };
+        let calls = vec![called("a", "{}"), called("b", "{}")];
+        let items = vec![
+            Item::user("Draw"),
+            said("", calls, Vec::new()),
+            drawn("a", vec![picture("AA=="), picture("BB==")]),
+            drawn("b", Vec::new()),
+        ];
+        let told = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "{}"});
+        let url = |data: &str| json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{data}")}});
+        let words = json!({"type": "text", "text": "[pictures that the tool draw returned]"});
+        let messages = messages_of("openai/gpt-4o-mini", items.clone());
+        let pictures = json!({"role": "user", "content": [words, url("AA=="), url("BB==")]});
+        assert_eq!(messages.as_array().unwrap()[2..], [told("a"), told("b"), pictures]);
+        let blind = messages_of("blind", items);
+        assert_eq!(blind.as_array().unwrap()[2..], [told("a"), told("b")]);
     }
 
     #[test]

@@ -85,7 +85,13 @@ fn input(item: &Item, reasons: bool, sees: bool) -> Vec<Value> {
     match item {
         Item::User { text, images } => vec![user(text, if sees { images } else { &[] })],
         Item::Assistant { text, calls, private } => assistant(text, calls, private, reasons),
-        Item::ToolResult { call_id, output, .. } => {
+        Item::ToolResult { call_id, output, images, .. } => {
+            let output: Value = match images.iter().filter(|_| sees).map(picture).collect::<Vec<_>>() {
+                pictures if pictures.is_empty() => output.as_str().into(),
+                pictures => {
+                    std::iter::once(json!({"type": "input_text", "text": output})).chain(pictures).collect()
+                }
+            };
             vec![json!({"type": "function_call_output", "call_id": call_id, "output": output})]
         }
     }
@@ -110,11 +116,13 @@ fn assistant(text: &str, calls: &[Call], private: &[PrivatePart], reasons: bool)
 fn user(text: &str, images: &[Image]) -> Value {
     let mut message = message("user", "input_text", text);
     if let Some(content) = message["content"].as_array_mut() {
-        content.extend(images.iter().map(|Image { mime_type, base64 }| {
-            json!({"type": "input_image", "image_url": format!("data:{mime_type};base64,{base64}")})
-        }));
+        content.extend(images.iter().map(picture));
     }
     message
+}
+
+fn picture(image: &Image) -> Value {
+    json!({"type": "input_image", "image_url": image.data_url()})
 }
 
 fn message(role: &str, kind: &str, text: &str) -> Value {
@@ -179,6 +187,7 @@ mod tests {
                 call_id: "call_1".into(),
                 name: "add_note".into(),
                 output: "{\"success\":true}".into(),
+                images: Vec::new(),
             },
         ];
         let schema = json!({"type": "object", "properties": {"key": {"type": "string"}}});
@@ -202,6 +211,22 @@ mod tests {
             "parallel_tool_calls": true,
         });
         assert_eq!(ask("gpt-5-mini", items, vec![spec]), expected);
+    }
+
+    #[test]
+    fn pictures_of_a_result_go_with_it_to_a_model_that_sees() {
+        let result = || Item::ToolResult {
+            call_id: "c".into(),
+            name: "draw".into(),
+            output: "{}".into(),
+            images: vec![Image { mime_type: "image/png".into(), base64: "AA==".into() }],
+        };
+        let expected = json!([
+            {"type": "input_text", "text": "{}"},
+            {"type": "input_image", "image_url": "data:image/png;base64,AA=="},
+        ]);
+        assert_eq!(ask("gpt-4.1-mini", vec![result()], Vec::new())["input"][0]["output"], expected);
+        assert_eq!(ask("gpt-3.5-turbo", vec![result()], Vec::new())["input"][0]["output"], json!("{}"));
     }
 
     #[test]

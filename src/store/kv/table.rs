@@ -50,11 +50,7 @@ impl<'a, T: DeserializeOwned> Table<'a, T> {
         self.get_with(key, |bytes| decoded.get(key, bytes, |bytes| self.decode(key, bytes)))
     }
 
-    fn get_with<R>(
-        &self,
-        key: &[u8],
-        decode: impl FnOnce(Vec<u8>) -> Option<R>,
-    ) -> Result<Option<R>, Fault> {
+    fn get_with<R>(&self, key: &[u8], decode: impl FnOnce(Vec<u8>) -> Option<R>) -> Result<Option<R>, Fault> {
         let found = match self.raw(key)? {
             Some(bytes) => decode(bytes),
             None if self.snapshot.is_in_quarantine(self.name, key)? => None,

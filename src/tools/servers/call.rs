@@ -169,7 +169,7 @@ impl RemoteTool {
         let name = &self.server.config.name;
         match self.server.call(&self.tool, arguments).await {
             Ok(reply) if reply.is_error => Err(ToolError::ForModel(failure(name, &reply))),
-            Ok(reply) => Ok(shown(name, reply).into()),
+            Ok(reply) => Ok(shown(name, reply)),
             Err(error @ CallError::Unavailable(_)) => {
                 Err(ToolError::ForModel(format!("the MCP server {name}: {error}")))
             }

@@ -1,11 +1,14 @@
 //! What a tool of another server returned, as the model sees it: every part of it is there or is said to be left out, within a
 //! bound, and marked as written by others.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::mcp::servers::{Part, Reply};
+use crate::provider::Image;
 use crate::text::{is_unseen, one_line};
-use crate::tools::as_data;
+use crate::tools::{ToolOutput, as_data};
 
 /// The most characters of all texts together.
 const MAX_TEXT: usize = 12_000;
@@ -13,13 +16,15 @@ const MAX_TEXT: usize = 12_000;
 const MAX_PARTS: usize = 50;
 /// The most characters of the words of a failure.
 const MAX_FAILURE: usize = 1_500;
+/// The most pictures.
+const MAX_PICTURES: usize = 4;
 /// The most characters of a name or an address.
 const MAX_NAME: usize = 300;
 
-/// The result of a call.
-pub(super) fn shown(server: &str, reply: Reply) -> Value {
+/// The result of a call, with the pictures that are in it.
+pub(super) fn shown(server: &str, reply: Reply) -> ToolOutput {
     let Reply { parts, structured, .. } = reply;
-    let mut room = MAX_TEXT;
+    let (mut room, mut pictures) = (MAX_TEXT, Pictures::default());
     // Servers that give data give it as text too.
     let is_same = |part: &Part| match (part, &structured) {
         (Part::Text(text), Some(value)) => {
@@ -32,7 +37,7 @@ pub(super) fn shown(server: &str, reply: Reply) -> Value {
         .into_iter()
         .filter(|part| !is_same(part))
         .take(MAX_PARTS)
-        .map(|part| item(part, &mut room))
+        .map(|part| item(part, &mut room, &mut pictures))
         .collect();
     if let Some(value) = structured {
         items.insert(0, data(value, &mut room));
@@ -47,7 +52,37 @@ pub(super) fn shown(server: &str, reply: Reply) -> Value {
     };
     let mut shown = as_data("result", result);
     shown["server"] = server.into();
-    shown
+    ToolOutput { images: pictures.taken, ..shown.into() }
+}
+
+/// The pictures of a result.
+#[derive(Default)]
+struct Pictures {
+    taken: Vec<Image>,
+    /// The bytes of all of them.
+    bytes: usize,
+}
+
+impl Pictures {
+    /// Takes a picture, and says what becomes of it.
+    fn take(&mut self, base64: &str) -> String {
+        let size = size(base64.len());
+        if self.taken.len() == MAX_PICTURES || self.bytes + base64.len() / 4 * 3 > Image::MAX_BYTES {
+            let most = Image::MAX_BYTES >> 20;
+            return format!(
+                "{size}: left out, a result has at most {MAX_PICTURES} pictures and {most} MB of them"
+            );
+        }
+        let bytes = STANDARD.decode(base64.trim());
+        match bytes.ok().and_then(|bytes| Some((bytes.len(), Image::of(&bytes)?))) {
+            Some((length, image)) => {
+                self.bytes += length;
+                self.taken.push(image);
+                format!("{size}: picture {} of this result, shown in this turn alone", self.taken.len())
+            }
+            None => format!("{size}: left out, it is no JPEG, PNG, WebP or GIF"),
+        }
+    }
 }
 
 /// A text that stands alone needs no name.
@@ -71,13 +106,12 @@ fn data(value: Value, room: &mut usize) -> Value {
     json!({"data_as_text": cut(&text, room)})
 }
 
-fn item(part: Part, room: &mut usize) -> Value {
+fn item(part: Part, room: &mut usize, pictures: &mut Pictures) -> Value {
     let name = |text: &str| one_line(text, MAX_NAME);
     match part {
         Part::Text(text) => json!({"text": cut(&text, room)}),
         Part::Image { media_type, base64 } => {
-            let size = size(base64.len());
-            json!({"image": format!("{}, {size}: it cannot be shown to you", name(&media_type))})
+            json!({"image": format!("{}, {}", name(&media_type), pictures.take(&base64))})
         }
         Part::Audio { media_type, length } => {
             json!({"audio": format!("{}, {}: it cannot be played to you", name(&media_type), size(length))})

@@ -249,7 +249,7 @@ impl TelegramTools {
             true => as_data("result", result),
             false => json!({"success": true, "result": result}),
         };
-        Ok(ToolOutput { value, side_effects, asks: None })
+        Ok(ToolOutput { side_effects, ..value.into() })
     }
 }
 

@@ -237,7 +237,7 @@ fn told(agent: &Agent, outcome: ChildOutcome, spent: ChildSpent, telling: Tellin
         (telling.takes_over && is_done).then(|| TakenOver { model, text: Some(text).filter(|_| !is_heard) });
     let spent = ToolSpent { usage: spent.usage, nano_usd: spent.nano_usd };
     let side_effects = SideEffects { taken_over, spent: Some(spent), ..left };
-    ToolOutput { value, side_effects, asks: None }
+    ToolOutput { side_effects, ..value.into() }
 }
 
 /// What a child leaves behind for its turn: not what it has found or said for itself.

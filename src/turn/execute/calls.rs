@@ -17,6 +17,7 @@ use crate::domain::tool::{Call, Effect, SideEffects, ToolCall, ToolKind, ToolSta
 use crate::domain::turn::{Approved, PersonQuestion};
 use crate::ids::{RunId, SessionId};
 use crate::policy::access::Standing;
+use crate::provider::Image;
 use crate::store::{AuditStore, StoreError};
 use crate::text::one_line;
 use crate::tools::{Registry, Tool, ToolContext, ToolError, ToolOutput};
@@ -54,6 +55,7 @@ struct Done {
     status: ToolStatus,
     value: Value,
     side_effects: SideEffects,
+    images: Vec<Image>,
     asks: Option<PersonQuestion>,
 }
 
@@ -173,6 +175,7 @@ impl Caller {
                 call,
                 output: String::new(),
                 side_effects: done.side_effects,
+                images: Vec::new(),
                 asks: done.asks,
             });
         }
@@ -199,7 +202,8 @@ impl Caller {
         if let Some(observation) = done.side_effects.observation.clone() {
             self.bus.publish(records.turn, TurnEventKind::Action { observation });
         }
-        Ok(CallResult { call: record.call, output, side_effects: done.side_effects, asks: None })
+        let Done { side_effects, images, .. } = done;
+        Ok(CallResult { call: record.call, output, side_effects, images, asks: None })
     }
 }
 
@@ -253,8 +257,8 @@ async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -
 async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value) -> Done {
     let timeout = tool.timeout();
     match tokio::time::timeout(timeout, tool.call(context, arguments)).await {
-        Ok(Ok(ToolOutput { value, side_effects, asks })) => {
-            Done { status: ToolStatus::Complete, value, side_effects, asks }
+        Ok(Ok(ToolOutput { value, side_effects, images, asks })) => {
+            Done { status: ToolStatus::Complete, value, side_effects, images, asks }
         }
         Ok(Err(ToolError::Denied(reason))) => failure(ToolStatus::Denied, &reason),
         Ok(Err(ToolError::ForModel(reason))) => failure(ToolStatus::Failed, &reason),
@@ -268,7 +272,7 @@ async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value)
 
 fn failure(status: ToolStatus, reason: &str) -> Done {
     let value = json!({"success": false, "error": reason});
-    Done { status, value, side_effects: SideEffects::default(), asks: None }
+    Done { status, value, side_effects: SideEffects::default(), images: Vec::new(), asks: None }
 }
 
 fn bounded(output: String) -> String {

@@ -311,6 +311,7 @@ pub(in crate::turn) fn read_in_hand(messages: &[Arc<Message>]) -> InHand {
             call,
             output: message.text.clone(),
             side_effects: meta.side_effects,
+            images: Vec::new(),
             asks: None,
         });
     }

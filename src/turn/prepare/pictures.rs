@@ -4,8 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use futures::StreamExt;
 
 use crate::domain::conversation::Message;
@@ -14,8 +12,6 @@ use crate::files::{FileError, Files};
 use crate::provider::Image;
 use crate::turn::window::Pictures;
 
-/// The most bytes of a picture: what all providers take of one.
-const MAX_BYTES: usize = 5 * 1024 * 1024;
 /// The most pictures of a question: an album has ten.
 const MAX_ASKED: usize = 10;
 /// The most pictures of earlier messages, and among how many of the last these are.
@@ -69,7 +65,7 @@ fn asked(part: &Inbound) -> impl Iterator<Item = &Attachment> {
 }
 
 async fn one(files: &dyn Files, id: &str) -> Result<Image, String> {
-    let fetched = tokio::time::timeout(FETCH_TIMEOUT, files.fetch(id, MAX_BYTES)).await;
+    let fetched = tokio::time::timeout(FETCH_TIMEOUT, files.fetch(id, Image::MAX_BYTES)).await;
     let bytes = match fetched {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(FileError::TooBig)) => return Err("larger than 5 MB".to_owned()),
@@ -79,20 +75,7 @@ async fn one(files: &dyn Files, id: &str) -> Result<Image, String> {
         }
         Err(_elapsed) => return Err("could not be fetched in time".to_owned()),
     };
-    let mime_type = kind(&bytes).ok_or("not a JPEG, PNG, WebP or GIF")?;
-    Ok(Image { mime_type: mime_type.to_owned(), base64: STANDARD.encode(bytes).into() })
-}
-
-/// What a picture is by its first bytes: names and declared types may be wrong, and a provider refuses a whole request
-/// for one.
-fn kind(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
-        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
-        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
-    }
+    Ok(Image::of(&bytes).ok_or("not a JPEG, PNG, WebP or GIF")?)
 }
 
 #[cfg(test)]
@@ -150,20 +133,5 @@ mod tests {
         let pictures = fetch(&cupboard, &[], &[said(&["b", "gone"])]).await.0;
         assert_eq!(pictures["b"], Err("larger than 5 MB".to_owned()));
         assert_eq!(pictures["gone"], Err("could not be fetched".to_owned()));
-    }
-
-    #[test]
-    fn a_picture_is_known_by_its_first_bytes() {
-        let cases: [(&[u8], Option<&str>); 6] = [
-            (&[0xFF, 0xD8, 0xFF, 0xE0], Some("image/jpeg")),
-            (b"\x89PNG\r\n", Some("image/png")),
-            (b"GIF89a", Some("image/gif")),
-            (b"RIFF\0\0\0\0WEBPVP8 ", Some("image/webp")),
-            (b"RIFF\0\0\0\0WAVE", None),
-            (b"", None),
-        ];
-        for (bytes, wanted) in cases {
-            assert_eq!(kind(bytes), wanted);
-        }
     }
 }

@@ -344,6 +344,7 @@ impl Run {
             call: call.clone(),
             output: r#"{"success":false,"error":"the call has no result"}"#.to_owned(),
             side_effects: SideEffects::default(),
+            images: Vec::new(),
             asks: None,
         };
         for Planned { call, .. } in &planned {
@@ -359,7 +360,8 @@ impl Run {
                 continue;
             }
             let Call { id, name, .. } = result.call;
-            self.items.push(Item::ToolResult { call_id: id, name, output: fence::result(&result.output) });
+            let (output, images) = (fence::result(&result.output), result.images);
+            self.items.push(Item::ToolResult { call_id: id, name, output, images });
         }
         self
     }

@@ -16,8 +16,8 @@ use crate::domain::turn::PersonQuestion;
 use crate::domain::usage::Usage;
 use crate::ids::{MemoryId, RecordId, TaskId};
 use crate::policy::address::Addresses;
-use crate::provider::Item;
 use crate::provider::fold::Pass;
+use crate::provider::{Image, Item};
 
 /// What a turn's machine keeps between two steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -133,6 +133,8 @@ pub struct CallResult {
     pub output: String,
     /// The side effects of the call.
     pub side_effects: SideEffects,
+    /// The pictures that go with the result. They are not stored.
+    pub images: Vec<Image>,
     /// It has no result yet: this is asked, and the answer is its result.
     pub asks: Option<PersonQuestion>,
 }

@@ -20,7 +20,13 @@ fn says(text: &str) -> Pass {
 }
 
 fn done(call: &Call) -> CallResult {
-    CallResult { call: call.clone(), output: "{}".into(), side_effects: SideEffects::default(), asks: None }
+    CallResult {
+        call: call.clone(),
+        output: "{}".into(),
+        side_effects: SideEffects::default(),
+        images: Vec::new(),
+        asks: None,
+    }
 }
 
 #[test]

@@ -219,7 +219,9 @@ const fn earlier(item: Item, key: Option<EntryKey>) -> Part {
 fn push_result(parts: &mut Vec<Part>, call: Call, output: String, key: Option<EntryKey>) {
     let is_result = |part: &&Part| matches!(part.item, Item::ToolResult { .. });
     let pass = parts.len() - parts.iter().rev().take_while(is_result).count();
-    let result = Item::ToolResult { call_id: call.id.clone(), name: call.name.clone(), output };
+    let (call_id, name) = (call.id.clone(), call.name.clone());
+    // Pictures are not kept: they are seen in the turn of their call.
+    let result = Item::ToolResult { call_id, name, output, images: Vec::new() };
     match pass.checked_sub(1).and_then(|at| parts.get_mut(at)).map(|part| &mut part.item) {
         Some(Item::Assistant { calls, .. }) => calls.push(call),
         _ => {

@@ -95,8 +95,7 @@ impl AccessCard {
         let more = self.roles_and_bans(asker).await?;
         let body = format!("{}{bots}{more}\n\n{}", fill(&texts.access_list, &values), texts.access_help);
         let people = Button::new(&texts.button_people, callback::People::List(0));
-        let card =
-            Card::text(body).row(vec![Button::new(&texts.button_code, callback::MakeCode), people]);
+        let card = Card::text(body).row(vec![Button::new(&texts.button_code, callback::MakeCode), people]);
         Ok(card.row(vec![Button::new(&texts.button_back, callback::Start::Back)]))
     }
 

@@ -179,7 +179,11 @@ impl Command for ChangeAccess {
     }
 
     fn families(&self) -> &'static [&'static str] {
-        if self.allows { &[Admit::NAME, AdmitGroup::NAME, MakeCode::NAME, GiveRole::NAME, People::NAME] } else { &[] }
+        if self.allows {
+            &[Admit::NAME, AdmitGroup::NAME, MakeCode::NAME, GiveRole::NAME, People::NAME]
+        } else {
+            &[]
+        }
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
