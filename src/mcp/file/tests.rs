@@ -72,11 +72,14 @@ fn what_stood_for_a_variable_is_secret_and_changes_the_server() {
 }
 
 #[test]
-fn a_name_stands_for_a_program_with_its_arguments_or_an_address_whatever_its_tokens() {
+fn a_name_stands_for_a_program_as_the_file_has_it_or_an_address_whatever_its_tokens() {
     let hash = |keys: &str| read(&with(keys), &values()).unwrap()[0].way_hash();
     let program = hash("\"command\": \"x\", \"args\": [\"a\", \"b\"]");
-    let same = "\"command\": \"x\", \"args\": [\"a\", \"b\"], \"env\": {\"T\": \"1\"}, \"timeout\": 5";
-    assert_eq!(hash(same), program);
+    assert_eq!(hash("\"command\": \"x\", \"args\": [\"a\", \"b\"], \"timeout\": 5"), program);
+    let with_token = "\"command\": \"x\", \"env\": {\"T\": \"key ${TOKEN}\"}";
+    let mut others = values();
+    others.insert("TOKEN".to_owned(), "another".to_owned());
+    assert_eq!(read(&with(with_token), &others).unwrap()[0].way_hash(), hash(with_token));
     let address = hash("\"url\": \"http://a/\"");
     assert_eq!(hash("\"url\": \"http://a/\", \"headers\": {\"T\": \"1\"}"), address);
     let others = [
@@ -84,7 +87,12 @@ fn a_name_stands_for_a_program_with_its_arguments_or_an_address_whatever_its_tok
         "\"command\": \"x\", \"args\": [\"ab\"]",
         "\"command\": \"x\", \"args\": [\"a\", \"b\"], \"cwd\": \"/\"",
         "\"url\": \"http://b/\"",
+        "\"command\": \"x\", \"args\": [\"a\", \"b\"], \"env\": {\"DATABASE\": \"1\"}",
+        "\"command\": \"x\", \"args\": [\"a\", \"b\"], \"env\": {\"DATABASE\": \"2\"}",
+        "\"command\": \"x\", \"args\": [\"a\", \"b\"], \"env\": {\"OTHER\": \"2\"}",
     ];
+    let hashes: std::collections::BTreeSet<String> = others.iter().map(|other| hash(other)).collect();
+    assert_eq!(hashes.len(), others.len());
     for other in others {
         assert!(![&program, &address].contains(&&hash(other)), "{other}");
     }
