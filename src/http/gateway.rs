@@ -6,7 +6,6 @@ use axum::extract::FromRef;
 
 use super::caller::{Caller, Known, Spot};
 use super::error::ApiError;
-use super::handover::Handovers;
 use super::hub::{Asked, Follower, Hub};
 use super::lanes::Lanes;
 use super::metrics::Meters;
@@ -39,8 +38,6 @@ pub struct Gateway {
     pub hub: Hub,
     /// Places for questions of which nothing is kept.
     pub lanes: Lanes,
-    /// What turns have left to callers with tools of their own.
-    pub handovers: Handovers,
     /// The queues of conversations.
     pub mailboxes: Mailboxes,
     /// Agents and personas.

@@ -7,15 +7,16 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::domain::conversation::Conversation;
 use crate::domain::tool::Call;
-use crate::ids::RequestId;
+use crate::ids::RunId;
 use crate::provider::Item;
 use crate::turn::run::Handed;
 
 /// So many are kept at most, of so many bytes together, and for so long.
 const MAX_KEPT: usize = 1_000;
 const MAX_BYTES: usize = 64 << 20;
-/// So many of the last characters of a request's id tell its calls from those of others.
+/// So many of the last characters of a turn's id tell its calls from those of others.
 const MARK_CHARS: usize = 12;
 const KEPT: Duration = Duration::from_secs(3600);
 
@@ -32,41 +33,57 @@ struct Key {
 
 #[derive(Debug)]
 struct Kept {
+    conversation: Conversation,
     items: Arc<Vec<Item>>,
     bytes: usize,
     at: Instant,
 }
 
+/// What a turn has left to its caller, as the caller is to know it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Handover {
+    /// The calls that they make.
+    pub calls: Vec<Call>,
+    /// What the model has said beside them; `None` for nothing.
+    pub words: Option<String>,
+}
+
+impl Handover {
+    /// What this turn has left.
+    #[must_use]
+    pub fn of(run: RunId, handed: &Handed) -> Self {
+        let mark = mark(run);
+        let calls = handed.calls.iter().map(|call| Call { id: format!("{mark}{}", call.id), ..call.clone() });
+        let last = handed.items.iter().rev().find_map(|item| match item {
+            Item::Assistant { text, .. } => Some(text.clone()),
+            Item::User { .. } | Item::ToolResult { .. } => None,
+        });
+        Self { calls: calls.collect(), words: last.filter(|text| !text.trim().is_empty()) }
+    }
+}
+
 /// What stands before the ids of a turn's calls as its caller knows them: those of providers are not unique.
-fn mark(request: RequestId) -> String {
-    let id = request.to_string().to_lowercase();
+fn mark(run: RunId) -> String {
+    let id = run.to_string().to_lowercase();
     format!("{}-", id.get(id.len().saturating_sub(MARK_CHARS)..).unwrap_or_default())
 }
 
 impl Handovers {
-    /// Keeps what a turn of this caller has left; gives the calls as the caller is to know them.
-    pub fn keep(&self, identity: &str, request: RequestId, handed: &Handed) -> Vec<Call> {
-        let mark = mark(request);
-        let calls = handed.calls.iter().map(|call| Call { id: format!("{mark}{}", call.id), ..call.clone() });
-        let calls: Vec<Call> = calls.collect();
-        if let Some(first) = calls.first() {
-            self.insert(Key { identity: identity.to_owned(), call: first.id.clone() }, handed);
-        }
-        calls
-    }
-
-    fn insert(&self, key: Key, handed: &Handed) {
+    /// Keeps what a turn of this caller has done, to go on from there once the first of these calls has its result.
+    pub fn keep(&self, identity: &str, conversation: Conversation, handover: &Handover, items: Vec<Item>) {
+        let Some(first) = handover.calls.first() else { return };
+        let key = Key { identity: identity.to_owned(), call: first.id.clone() };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         all.retain(|_, kept| now.duration_since(kept.at) < KEPT);
-        let bytes = handed.items.iter().map(|item| item.tokens(str::len)).sum();
+        let bytes = items.iter().map(|item| item.tokens(str::len)).sum();
         while all.len() >= MAX_KEPT || all.values().map(|kept| kept.bytes).sum::<usize>() + bytes > MAX_BYTES
         {
             let oldest = all.iter().min_by_key(|(_, kept)| kept.at).map(|(key, _)| key.clone());
             let Some(oldest) = oldest else { break };
             all.remove(&oldest);
         }
-        all.insert(key, Kept { items: Arc::new(handed.items.clone()), bytes, at: now });
+        all.insert(key, Kept { conversation, items: Arc::new(items), bytes, at: now });
     }
 
     /// What was done since a question, where a turn of this caller had left its last calls: all that the turn had done, Figaro's own

@@ -30,7 +30,6 @@ use axum::routing::{delete, get, post};
 
 pub use self::error::ApiError;
 use self::gateway::Gateway;
-pub use self::handover::Handovers;
 pub use self::lanes::Lanes;
 
 /// What is served at which path.

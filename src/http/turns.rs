@@ -149,8 +149,8 @@ impl Following {
         match self.said.ended() {
             Ok(closing) => {
                 let model = closing.model.as_ref().map(ToString::to_string);
-                let handed = self.follower.turn().handed();
-                let calls = handed.map_or(0, |handed| handed.calls.len());
+                let handover = self.follower.turn().handover();
+                let calls = handover.map_or(0, |handover| handover.calls.len());
                 let done = json!({
                     "text": self.said.whole(), "model": model, "usage": usage(closing.usage), "calls_for_you": calls,
                 });

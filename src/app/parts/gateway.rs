@@ -20,7 +20,7 @@ use crate::http::gateway::Gateway;
 use crate::http::hub::{GatewayDelivery, GatewayRunner, Hub, Stateless};
 use crate::http::listen::Door;
 use crate::http::metrics::Meters;
-use crate::http::{Handovers, Lanes, router};
+use crate::http::{Lanes, router};
 use crate::ledger::Ledger;
 use crate::shutdown::TaskTracker;
 use crate::store::kv::KvStore;
@@ -164,7 +164,6 @@ impl GatewayTurns {
             known: Arc::new(Known::new(&base.settings.http)),
             hub: self.hub,
             lanes: Lanes::default(),
-            handovers: Handovers::default(),
             mailboxes: mailboxes.clone(),
             prompts: base.prompts.clone(),
             ledger: ledger.clone(),

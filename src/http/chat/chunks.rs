@@ -6,13 +6,11 @@ use std::time::Duration;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::super::caller::Caller;
 use super::super::events::{Metadata, event};
-use super::super::gateway::Gateway;
 use super::super::hub::Follower;
 use super::super::said::Said;
 use super::super::sse::{self, Frames};
-use super::answer::{Frame, finish_reason, take_handed, tool_call, usage};
+use super::answer::{Frame, finish_reason, tool_call, usage};
 
 /// So often something is sent where a turn says nothing.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -30,8 +28,6 @@ pub(in crate::http) struct Wanted {
 
 /// What is still to be sent of a stream.
 struct Writing {
-    gateway: Gateway,
-    caller: Caller,
     frame: Frame,
     follower: Follower,
     wanted: Wanted,
@@ -43,15 +39,11 @@ struct Writing {
 /// The completion of a turn as a stream.
 #[must_use]
 pub(in crate::http) fn chunks(
-    gateway: Gateway,
-    caller: Caller,
     frame: Frame,
     follower: Follower,
     wanted: Wanted,
 ) -> Response {
     let mut writing = Writing {
-        gateway,
-        caller,
         frame,
         follower,
         wanted,
@@ -123,7 +115,7 @@ impl Writing {
                 return;
             }
         };
-        let handed = take_handed(&self.gateway, &self.caller, &self.follower);
+        let handed = self.follower.turn().handover();
         let rest = self.said.rest();
         if !rest.trim().is_empty() && handed.is_none() {
             self.chunk(json!({"content": rest}), None);

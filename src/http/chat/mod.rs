@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 
 use self::answer::{Frame, completion};
-pub(super) use self::answer::{take_handed, usage};
+pub(super) use self::answer::usage;
 use self::chunks::chunks;
 pub(super) use self::messages::{ChatMessage, Talk, talk};
 pub(super) use self::request::ChatRequest;
@@ -51,12 +51,12 @@ pub(super) async fn completions(
     let head = Head { turn: follower.turn().id().to_string(), session: wishes.session.clone() };
     if !streams {
         let said = all(&mut follower).await;
-        let body = completion(&gateway, &caller, &frame, &follower, &said)?;
+        let body = completion(&frame, &follower, &said)?;
         return Ok(head.with(Json(body).into_response()));
     }
     first_word(&mut follower).await?;
     let told = chunks::Wanted { with_usage, with_events: wishes.events, session: wishes.session };
-    Ok(head.with(chunks(gateway, caller, frame, follower, told)))
+    Ok(head.with(chunks(frame, follower, told)))
 }
 
 /// What a turn says until it is over.

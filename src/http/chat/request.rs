@@ -206,7 +206,7 @@ pub(in crate::http) fn put(
         Some(agent) => agent_of(gateway, agent)?,
         None => requested.agent,
     };
-    let done = gateway.handovers.resumed(&caller.identity(), done);
+    let done = gateway.hub.resumed(&caller.identity(), done);
     // The session has the question already, and what was done since is what the caller sends.
     let goes_on = wishes.session.is_some() && !done.is_empty();
     let requested = Requested {

@@ -15,8 +15,10 @@ pub use self::follower::Follower;
 pub use self::listener::GatewayDelivery;
 pub use self::runner::{GatewayRunner, Stateless};
 pub use self::turn::{Asked, Turn};
+use super::handover::Handovers;
 use crate::domain::conversation::Conversation;
 use crate::ids::{RequestId, RunId};
+use crate::provider::Item;
 use crate::turn::control::Control;
 
 /// So many turns that are over can still be followed, and for so long.
@@ -28,7 +30,10 @@ const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(20);
 
 /// The turns that can be followed. Cheap to clone; clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Hub(Arc<Mutex<Turns>>);
+pub struct Hub {
+    turns: Arc<Mutex<Turns>>,
+    handovers: Handovers,
+}
 
 #[derive(Debug, Default)]
 struct Turns {
@@ -78,7 +83,16 @@ impl Hub {
         let mut turns = self.turns();
         turns.current.remove(&turn.conversation());
         turns.runs.retain(|_, other| other.id() != turn.id());
+        if let Some((handover, items)) = turn.hand_over() {
+            self.handovers.keep(turn.identity(), turn.conversation(), &handover, items);
+        }
         turn.end();
+    }
+
+    /// What was done since a question, where a turn of this caller had left its last calls.
+    #[must_use]
+    pub fn resumed(&self, identity: &str, done: Vec<Item>) -> Vec<Item> {
+        self.handovers.resumed(identity, done)
     }
 
     /// The turn that runs in a conversation.
@@ -103,7 +117,7 @@ impl Hub {
 
     /// A lock whose holder panicked still guards whole maps: every change is complete before anything can fail.
     fn turns(&self) -> MutexGuard<'_, Turns> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -6,13 +6,14 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::Instant;
 
 use super::super::caller::Keyed;
+use super::super::handover::Handover;
 use super::super::lanes::Lane;
 use crate::delivery::{Told, TurnClosing, TurnEvent, TurnEventKind};
 use crate::domain::conversation::Conversation;
-use crate::ids::RequestId;
+use crate::ids::{RequestId, RunId};
+use crate::provider::Item;
 use crate::turn::control::Control;
 use crate::turn::requested::{Left, Requested};
-use crate::turn::run::Handed;
 
 /// A question that is on its way.
 #[derive(Debug)]
@@ -50,6 +51,8 @@ struct Log {
     followers: usize,
     state: State,
     held: Option<(OwnedSemaphorePermit, Option<Lane>)>,
+    /// What it has left to its caller.
+    handover: Option<Handover>,
 }
 
 #[derive(Debug)]
@@ -65,7 +68,13 @@ enum State {
 impl Turn {
     pub(super) fn new(asked: Asked) -> Self {
         let Asked { requested, conversation, identity, key, permit, lane } = asked;
-        let log = Log { told: Vec::new(), followers: 0, state: State::Waiting, held: Some((permit, lane)) };
+        let log = Log {
+            told: Vec::new(),
+            followers: 0,
+            state: State::Waiting,
+            held: Some((permit, lane)),
+            handover: None,
+        };
         // The messages of a request may be long: they are not kept as long as the turn can be followed.
         let (id, agent, left) = (requested.id, requested.agent.clone(), requested.left.clone());
         Self {
@@ -94,8 +103,24 @@ impl Turn {
 
     /// What it has left to whoever asks, once it is over.
     #[must_use]
-    pub fn handed(&self) -> Option<Handed> {
-        self.left.handed()
+    pub fn handover(&self) -> Option<Handover> {
+        self.log().handover.clone()
+    }
+
+    /// Tells its calls from those of others in what it has left; gives what it is to be gone on with from.
+    pub(super) fn hand_over(&self) -> Option<(Handover, Vec<Item>)> {
+        let handed = self.left.take()?;
+        let handover = Handover::of(self.run()?, &handed);
+        self.log().handover = Some(handover.clone());
+        Some((handover, handed.items))
+    }
+
+    /// The id of it in the store, once it has told something.
+    fn run(&self) -> Option<RunId> {
+        self.log().told.iter().find_map(|told| match &**told {
+            Told::Event(event) => Some(event.run),
+            Told::Words(_) | Told::Declined(_) => None,
+        })
     }
 
     pub(super) const fn key(&self) -> Option<&Arc<Keyed>> {
@@ -134,6 +159,10 @@ impl Turn {
 
     pub(super) const fn conversation(&self) -> Conversation {
         self.conversation
+    }
+
+    pub(super) fn identity(&self) -> &str {
+        &self.identity
     }
 
     /// Whether this one may follow it.

@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
+use super::super::handover::Handover;
 use super::super::hub::Follower;
 use crate::delivery::TurnClosing;
 use crate::domain::tool::Call;
-use crate::turn::run::Handed;
 
 /// What all parts of a response have in common.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ impl Frame {
         &self,
         closing: &TurnClosing,
         words: &str,
-        handed: Option<&Handed>,
+        handed: Option<&Handover>,
     ) -> Value {
         let mut output = Vec::new();
         if !words.is_empty() {

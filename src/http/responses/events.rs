@@ -6,9 +6,6 @@ use std::time::Duration;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::super::caller::Caller;
-use super::super::chat::take_handed;
-use super::super::gateway::Gateway;
 use super::super::hub::Follower;
 use super::super::said::Said;
 use super::super::sse::{self, Frames};
@@ -18,8 +15,6 @@ use super::answer::Frame;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 struct Writing {
-    gateway: Gateway,
-    caller: Caller,
     frame: Frame,
     follower: Follower,
     said: Said,
@@ -31,15 +26,8 @@ struct Writing {
 }
 
 /// The response of a turn as a stream.
-pub(in crate::http) fn events(
-    gateway: Gateway,
-    caller: Caller,
-    frame: Frame,
-    follower: Follower,
-) -> Response {
+pub(in crate::http) fn events(frame: Frame, follower: Follower) -> Response {
     let mut writing = Writing {
-        gateway,
-        caller,
         frame,
         follower,
         said: Said::default(),
@@ -116,7 +104,7 @@ impl Writing {
                 return self.push("response.failed", json!({"response": failed}));
             }
         };
-        let handed = take_handed(&self.gateway, &self.caller, &self.follower);
+        let handed = self.follower.turn().handover();
         let rest = self.said.rest();
         if !rest.trim().is_empty() && handed.is_none() {
             self.words(&rest);

@@ -14,7 +14,7 @@ use self::events::events;
 use self::request::ResponseRequest;
 use super::body::Body;
 use super::caller::{Caller, Wishes};
-use super::chat::{Head, all, first_word, take_handed};
+use super::chat::{Head, all, first_word};
 use super::error::ApiError;
 use super::gateway::Gateway;
 use super::models::may_ask;
@@ -39,11 +39,11 @@ pub(super) async fn create(
     if !streams {
         let said = all(&mut follower).await;
         let closing = said.ended()?;
-        let handed = take_handed(&gateway, &caller, &follower);
+        let handed = follower.turn().handover();
         let words = if handed.is_some() { String::new() } else { said.whole() };
         let body = frame.response(closing, &words, handed.as_ref());
         return Ok(head.with(Json(body).into_response()));
     }
     first_word(&mut follower).await?;
-    Ok(head.with(events(gateway, caller, frame, follower)))
+    Ok(head.with(events(frame, follower)))
 }
