@@ -86,6 +86,12 @@ impl Handovers {
         all.insert(key, Kept { conversation, items: Arc::new(items), bytes, at: now });
     }
 
+    /// Forgets what was left to these callers in these conversations.
+    pub fn forget(&self, is_meant: impl Fn(&str, Conversation) -> bool) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|key, kept| !is_meant(&key.identity, kept.conversation));
+    }
+
     /// What was done since a question, where a turn of this caller had left its last calls: all that the turn had done, Figaro's own
     /// calls with it, which the caller does not send; then the results that they send.
     #[must_use]

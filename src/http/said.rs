@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 
 use super::error::ApiError;
+use super::hub::{Cut, Turn};
 use crate::delivery::{Told, TurnClosing, TurnEnding, TurnEventKind};
 use crate::ids::RunId;
 
@@ -91,11 +92,14 @@ impl Said {
         }
     }
 
-    /// How the turn ended.
+    /// How the turn ended that has said this.
     ///
     /// # Errors
     /// Why it has no answer.
-    pub(super) fn ended(&self) -> Result<&TurnClosing, ApiError> {
+    pub(super) fn ended(&self, turn: &Turn) -> Result<&TurnClosing, ApiError> {
+        if let Some(cut) = turn.cut() {
+            return Err(why_cut(cut));
+        }
         let nothing = || match self.declined {
             true => {
                 ApiError::unavailable("store", "the storage failed, so the question was not taken: ask again")
@@ -111,6 +115,15 @@ impl Said {
                 Err(failed(label))
             }
         }
+    }
+}
+
+fn why_cut(cut: Cut) -> ApiError {
+    match cut {
+        Cut::Erased => ApiError {
+            code: "erased",
+            ..ApiError::conflict("what was said here was erased before all of it was read")
+        },
     }
 }
 

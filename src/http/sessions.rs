@@ -152,7 +152,10 @@ pub(super) async fn erase(
     let Found { spot, session } = found(&gateway, &caller, &name).await?;
     let what = Erasure::Session(spot.place.conversation(), session.id);
     match gateway.store.erase(&what, gateway.clock.now()).await? {
-        Forgotten::Done(_) => Ok(StatusCode::NO_CONTENT),
+        Forgotten::Done(_) => {
+            gateway.hub.forget_conversation(spot.place.conversation());
+            Ok(StatusCode::NO_CONTENT)
+        }
         Forgotten::Busy => {
             Err(ApiError::conflict("an answer is being written in this session: try again when it is done"))
         }
@@ -316,6 +319,8 @@ pub(super) async fn remove_memory(
 pub(super) async fn forget(State(gateway): State<Gateway>, caller: Caller) -> Result<Json<Value>, ApiError> {
     let spot = home(&caller)?;
     let erased = gateway.store.erase_memories(&spot.user).await?;
+    // Answers tell what was remembered.
+    gateway.hub.forget_caller(&caller.identity());
     Ok(Json(json!({"erased": erased})))
 }
 

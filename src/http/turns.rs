@@ -146,7 +146,7 @@ impl Following {
     }
 
     fn end(&self) -> String {
-        match self.said.ended() {
+        match self.said.ended(self.follower.turn()) {
             Ok(closing) => {
                 let model = closing.model.as_ref().map(ToString::to_string);
                 let handover = self.follower.turn().handover();

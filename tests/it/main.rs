@@ -42,6 +42,7 @@ mod groups;
 mod history;
 mod hostile;
 mod http;
+mod http_erased;
 mod http_sessions;
 mod http_tools;
 mod http_webhook;

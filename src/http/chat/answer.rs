@@ -42,7 +42,7 @@ pub(in crate::http) fn completion(
     follower: &Follower,
     said: &Said,
 ) -> Result<Value, ApiError> {
-    let closing = said.ended()?;
+    let closing = said.ended(follower.turn())?;
     let handover = follower.turn().handover();
     let content = match &handover {
         Some(Handover { words, .. }) => words.clone().map_or(Value::Null, Value::String),

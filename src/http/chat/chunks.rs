@@ -104,7 +104,7 @@ impl Writing {
     /// What stands behind the last words.
     fn end(&mut self) {
         self.is_over = true;
-        let closing = match self.said.ended() {
+        let closing = match self.said.ended(self.follower.turn()) {
             Ok(closing) => closing.clone(),
             Err(error) => {
                 if self.wanted.with_events {

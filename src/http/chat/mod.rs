@@ -76,7 +76,7 @@ pub(super) async fn first_word(follower: &mut Follower) -> Result<(), ApiError> 
     drop(tokio::time::timeout(FIRST_WORD, follower.spoken()).await);
     let turn = follower.turn();
     match turn.is_over() && !turn.has_spoken() {
-        true => Said::of(&turn.told()).ended().map(drop),
+        true => Said::of(&turn.told()).ended(turn).map(drop),
         false => Ok(()),
     }
 }

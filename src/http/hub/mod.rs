@@ -14,7 +14,7 @@ use tokio::time::Instant;
 pub use self::follower::Follower;
 pub use self::listener::GatewayDelivery;
 pub use self::runner::{GatewayRunner, Stateless};
-pub use self::turn::{Asked, Turn};
+pub use self::turn::{Asked, Cut, Turn};
 use super::handover::Handovers;
 use crate::domain::conversation::Conversation;
 use crate::ids::{RequestId, RunId};
@@ -83,10 +83,34 @@ impl Hub {
         let mut turns = self.turns();
         turns.current.remove(&turn.conversation());
         turns.runs.retain(|_, other| other.id() != turn.id());
-        if let Some((handover, items)) = turn.hand_over() {
+        if let Some((handover, items)) = turn.hand_over().filter(|_| !turn.is_forgotten()) {
             self.handovers.keep(turn.identity(), turn.conversation(), &handover, items);
         }
         turn.end();
+    }
+
+    /// Forgets what turns of a conversation have told and left to their callers: it was erased.
+    pub fn forget_conversation(&self, conversation: Conversation) {
+        self.forget(|turn| turn.conversation() == conversation);
+        self.handovers.forget(|_, there| there == conversation);
+    }
+
+    /// The same for all turns of one who asks.
+    pub fn forget_caller(&self, identity: &str) {
+        self.forget(|turn| turn.is_of(identity));
+        self.handovers.forget(|known, _| known == identity);
+    }
+
+    /// A turn that has not begun stays: it has told nothing yet.
+    fn forget(&self, is_meant: impl Fn(&Turn) -> bool) {
+        let mut turns = self.turns();
+        turns.all.retain(|_, turn| {
+            let goes = is_meant(turn) && !turn.is_waiting();
+            if goes {
+                turn.forget();
+            }
+            !goes
+        });
     }
 
     /// What was done since a question, where a turn of this caller had left its last calls.

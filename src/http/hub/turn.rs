@@ -53,6 +53,17 @@ struct Log {
     held: Option<(OwnedSemaphorePermit, Option<Lane>)>,
     /// What it has left to its caller.
     handover: Option<Handover>,
+    /// Why it has no end of its own.
+    cut: Option<Cut>,
+    /// Nothing of it is kept once it is over.
+    is_forgotten: bool,
+}
+
+/// Why a turn that is over has no end of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// What was said was erased.
+    Erased,
 }
 
 #[derive(Debug)]
@@ -74,6 +85,8 @@ impl Turn {
             state: State::Waiting,
             held: Some((permit, lane)),
             handover: None,
+            cut: None,
+            is_forgotten: false,
         };
         // The messages of a request may be long: they are not kept as long as the turn can be followed.
         let (id, agent, left) = (requested.id, requested.agent.clone(), requested.left.clone());
@@ -105,6 +118,28 @@ impl Turn {
     #[must_use]
     pub fn handover(&self) -> Option<Handover> {
         self.log().handover.clone()
+    }
+
+    /// Why it has no end of its own; `None` where it has one, or is not over.
+    #[must_use]
+    pub fn cut(&self) -> Option<Cut> {
+        self.log().cut
+    }
+
+    /// Nothing of it is to be found any more. What it has told is gone at once, also for those who follow it; one that still
+    /// runs tells the rest to them alone.
+    pub(super) fn forget(&self) {
+        let mut log = self.log();
+        log.is_forgotten = true;
+        if let State::Over(_) = log.state {
+            log.told = Vec::new();
+            log.handover = None;
+            log.cut = Some(Cut::Erased);
+        }
+    }
+
+    pub(super) fn is_forgotten(&self) -> bool {
+        self.log().is_forgotten
     }
 
     /// Tells its calls from those of others in what it has left; gives what it is to be gone on with from.

@@ -93,7 +93,7 @@ impl Writing {
 
     fn end(&mut self) {
         self.is_over = true;
-        let closing = match self.said.ended() {
+        let closing = match self.said.ended(self.follower.turn()) {
             Ok(closing) => closing.clone(),
             Err(error) => {
                 let (code, message) = (error.code, error.message.clone());

@@ -38,7 +38,7 @@ pub(super) async fn create(
     let head = Head { turn: follower.turn().id().to_string(), session: wishes.session };
     if !streams {
         let said = all(&mut follower).await;
-        let closing = said.ended()?;
+        let closing = said.ended(follower.turn())?;
         let handed = follower.turn().handover();
         let words = if handed.is_some() { String::new() } else { said.whole() };
         let body = frame.response(closing, &words, handed.as_ref());
