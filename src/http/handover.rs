@@ -22,7 +22,7 @@ const KEPT: Duration = Duration::from_secs(3600);
 
 /// What turns have left. Cheap to clone; clones share it.
 #[derive(Debug, Clone, Default)]
-pub struct Handovers(Arc<Mutex<BTreeMap<Key, Kept>>>);
+pub(super) struct Handovers(Arc<Mutex<BTreeMap<Key, Kept>>>);
 
 /// The first call that was left to a caller, as they know it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,7 +70,7 @@ fn mark(run: RunId) -> String {
 
 impl Handovers {
     /// Keeps what a turn of this caller has done, to go on from there once the first of these calls has its result.
-    pub fn keep(&self, identity: &str, conversation: Conversation, handover: &Handover, items: Vec<Item>) {
+    pub(super) fn keep(&self, identity: &str, conversation: Conversation, handover: &Handover, items: Vec<Item>) {
         let Some(first) = handover.calls.first() else { return };
         let key = Key { identity: identity.to_owned(), call: first.id.clone() };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,7 +87,7 @@ impl Handovers {
     }
 
     /// Forgets what was left to these callers in these conversations.
-    pub fn forget(&self, is_meant: impl Fn(&str, Conversation) -> bool) {
+    pub(super) fn forget(&self, is_meant: impl Fn(&str, Conversation) -> bool) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|key, kept| !is_meant(&key.identity, kept.conversation));
     }
@@ -95,7 +95,7 @@ impl Handovers {
     /// What was done since a question, where a turn of this caller had left its last calls: all that the turn had done, Figaro's own
     /// calls with it, which the caller does not send; then the results that they send.
     #[must_use]
-    pub fn resumed(&self, identity: &str, done: Vec<Item>) -> Vec<Item> {
+    pub(super) fn resumed(&self, identity: &str, done: Vec<Item>) -> Vec<Item> {
         let last = done.iter().enumerate().rev().find_map(|(at, item)| match item {
             Item::Assistant { calls, .. } => Some((at, calls.first()?.id.clone())),
             Item::User { .. } | Item::ToolResult { .. } => None,

@@ -109,7 +109,7 @@ impl Said {
         let closing = self.closing.as_ref().ok_or_else(nothing)?;
         match &closing.ending {
             TurnEnding::Answered => Ok(closing),
-            TurnEnding::Stopped => Err(ApiError::conflict("the turn was stopped before it had its answer")),
+            TurnEnding::Stopped => Err(stopped()),
             TurnEnding::Failed { label, reason } => {
                 tracing::debug!(label, reason, "a question over HTTP has no answer");
                 Err(failed(label))
@@ -118,12 +118,17 @@ impl Said {
     }
 }
 
+fn stopped() -> ApiError {
+    ApiError::conflict("the turn was stopped before it had its answer")
+}
+
 fn why_cut(cut: Cut) -> ApiError {
     match cut {
         Cut::Erased => ApiError {
             code: "erased",
             ..ApiError::conflict("what was said here was erased before all of it was read")
         },
+        Cut::Stopped => stopped(),
     }
 }
 

@@ -66,7 +66,10 @@ pub(super) async fn stop(
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
     caller.require(may_ask, "questions")?;
-    turn_of(&gateway, &caller, &id)?.stop();
+    let turn = turn_of(&gateway, &caller, &id)?;
+    if turn.stop() && gateway.mailboxes.withdraw(turn.conversation(), turn.id()) {
+        turn.end();
+    }
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -7,6 +7,7 @@ use jsonwebtoken::{EncodingKey, Header, encode};
 use proptest::prelude::*;
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 use crate::support::World;
 use crate::support::http::{Asking, Gateway, KEY, OWNER, TENANTS, frames, said};
@@ -24,6 +25,19 @@ impl Gateway {
         match who.user {
             Some(user) => asking.user(user),
             None => asking,
+        }
+    }
+
+    /// Returns once the metrics have these lines.
+    async fn counts(&self, lines: &[&str]) {
+        let deadline = tokio::time::Instant::now() + crate::support::TIMEOUT;
+        loop {
+            let metrics = self.plain(Method::GET, "/metrics").key(OWNER).text().await.1;
+            if lines.iter().all(|line| metrics.contains(line)) {
+                return;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "{metrics}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
@@ -233,6 +247,40 @@ async fn a_key_has_bounds_and_a_turn_can_be_stopped() {
     assert!(text.contains("was stopped") && text.ends_with("[DONE]\n\n"), "{text}");
 }
 
+#[tokio::test]
+async fn a_turn_that_waits_and_is_stopped_is_over_at_once() {
+    let world = World::new().await;
+    let gateway = world.gateway().await;
+    let gate = Gate::new();
+    world.script.push(Reply::text("Here is the whole of it.").behind(&gate));
+    let tasks = figaro::shutdown::TaskTracker::new();
+    let asks = |words: &str| {
+        let (asking, (tell, told)) = (gateway.says(words).user("ann").session("a"), oneshot::channel());
+        tasks.spawn("asking", async move { drop(tell.send(asking.send().await)) });
+        told
+    };
+    let running = asks("Are you there?");
+    gateway.counts(&["figaro_turns_running 1\n"]).await;
+    let waiting = asks("And now?");
+    gateway.counts(&["figaro_questions_waiting 1\n"]).await;
+    let mut newest = gateway.get("/v1/sessions/a/events").user("ann").send().await;
+    let first = String::from_utf8(newest.chunk().await.unwrap().unwrap().to_vec()).unwrap();
+    let id = frames(&first)[0].json()["turn_id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/turns/{id}");
+    assert_eq!(gateway.plain(Method::DELETE, &path).key(KEY).user("ann").text().await.0, 204);
+    let followed = newest.text().await.unwrap();
+    assert!(followed.contains("event: error\n") && followed.contains("was stopped"), "{followed}");
+    let waiting = waiting.await.unwrap();
+    let (status, retries) = (waiting.status(), waiting.headers()["x-should-retry"].clone());
+    let body: Value = waiting.json().await.unwrap();
+    assert_eq!((status.as_u16(), retries.to_str().unwrap()), (409, "false"), "{body}");
+    assert!(body["error"]["message"].as_str().unwrap().contains("was stopped"), "{body}");
+    gateway.counts(&["figaro_turns_running 1\n", "figaro_questions_waiting 0\n"]).await;
+    gate.open();
+    assert_eq!(running.await.unwrap().status(), 200);
+    assert_eq!(world.model.requests().len(), 1, "the other one was never asked");
+}
+
 const SECRET: &str = "a secret of more than thirty-two letters";
 
 fn token(claims: Value) -> String {
@@ -298,16 +346,7 @@ async fn a_stop_lets_turns_end_and_tells_those_who_wait() {
     let waiting = gateway.says("And now?").user("ann").session("a").send();
     let ending = async {
         // One is at the model, and the other waits for it.
-        let at_work = ["figaro_turns_running 1\n", "figaro_questions_waiting 1\n"];
-        let deadline = tokio::time::Instant::now() + crate::support::TIMEOUT;
-        loop {
-            let metrics = gateway.plain(Method::GET, "/metrics").key(OWNER).text().await.1;
-            if at_work.iter().all(|line| metrics.contains(line)) {
-                break;
-            }
-            assert!(tokio::time::Instant::now() < deadline, "{metrics}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        gateway.counts(&["figaro_turns_running 1\n", "figaro_questions_waiting 1\n"]).await;
         gateway.bot.signal("TERM");
         gateway.bot.logged("stopping").await;
         gate.open();

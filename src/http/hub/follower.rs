@@ -126,6 +126,23 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn at_a_stop_what_waits_ends_also_what_comes_late_and_what_runs_goes_on() {
+        let hub = Hub::default();
+        let (running, waiting) = (hub.expect(asked()), hub.expect(asked()));
+        let turn = hub.begin(running.turn().id(), &Control::default()).unwrap();
+        let others = async {
+            assert_eq!(all(waiting).await, Vec::<String>::new());
+            let late = hub.expect(asked());
+            assert_eq!(all(late).await, Vec::<String>::new());
+            assert!(!turn.is_over());
+            turn.tell(Told::Words("done".to_owned()));
+            hub.end(&turn);
+        };
+        futures::join!(hub.settled(), others);
+        assert_eq!(all(running).await, ["done"]);
+    }
+
+    #[tokio::test]
     async fn a_turn_that_is_forgotten_tells_its_followers_no_more_of_it() {
         let hub = Hub::default();
         let first = hub.expect(asked());

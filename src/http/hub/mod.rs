@@ -132,9 +132,12 @@ impl Hub {
 
     /// Ends those that have not begun, as the bot is about to end, and resolves once no other runs.
     pub async fn settled(&self) {
-        let waiting: Vec<Arc<Turn>> = self.turns().all.values().cloned().collect();
-        waiting.iter().filter(|turn| turn.is_waiting()).for_each(|turn| turn.end());
-        while self.open() > 0 {
+        loop {
+            // Each time: a question may have been on its way when the stop came.
+            self.turns().all.values().for_each(|turn| turn.end_waiting());
+            if self.open() == 0 {
+                return;
+            }
             tokio::time::sleep(LOOK_AGAIN).await;
         }
     }

@@ -64,6 +64,8 @@ struct Log {
 pub enum Cut {
     /// What was said was erased.
     Erased,
+    /// Somebody stopped it before it began.
+    Stopped,
 }
 
 #[derive(Debug)]
@@ -192,7 +194,9 @@ impl Turn {
         })
     }
 
-    pub(super) const fn conversation(&self) -> Conversation {
+    /// Where it is answered.
+    #[must_use]
+    pub const fn conversation(&self) -> Conversation {
         self.conversation
     }
 
@@ -221,7 +225,8 @@ impl Turn {
         self.news.send_replace(());
     }
 
-    pub(super) fn end(&self) {
+    /// Nothing more comes of it.
+    pub fn end(&self) {
         let mut log = self.log();
         log.state = State::Over(Instant::now());
         // A lane is given back by whoever has cleared it.
@@ -267,13 +272,33 @@ impl Turn {
         }
     }
 
-    /// Stops it, whoever follows it.
-    pub fn stop(&self) {
+    /// Stops it, whoever follows it; one that waits is over at once. `true` if it waited: its place is given back once it is
+    /// out of its queue.
+    pub fn stop(&self) -> bool {
         let mut log = self.log();
         match &log.state {
-            State::Waiting => log.state = State::Left,
-            State::Running(control) => drop(control.stop()),
-            State::Left | State::Over(_) => {}
+            State::Waiting | State::Left => {}
+            State::Running(control) => {
+                control.stop();
+                return false;
+            }
+            State::Over(_) => return false,
+        }
+        log.state = State::Over(Instant::now());
+        log.cut = Some(Cut::Stopped);
+        drop(log);
+        self.news.send_replace(());
+        true
+    }
+
+    /// Ends it if it has not begun.
+    pub(super) fn end_waiting(&self) {
+        let mut log = self.log();
+        if matches!(log.state, State::Waiting | State::Left) {
+            log.state = State::Over(Instant::now());
+            drop(log.held.take());
+            drop(log);
+            self.news.send_replace(());
         }
     }
 
