@@ -6,6 +6,7 @@ use axum::extract::FromRef;
 
 use super::caller::{Caller, Known, Spot};
 use super::error::ApiError;
+use super::handover::Mark;
 use super::hub::{Asked, Follower, Hub};
 use super::lanes::Lanes;
 use super::metrics::Meters;
@@ -71,8 +72,8 @@ pub struct Put {
     pub session: Option<String>,
     /// It only tests an agent.
     pub is_eval: bool,
-    /// The last question of the session is gone on with: whoever asked had a part of its calls to make.
-    pub goes_on: bool,
+    /// The calls that the last question of the session is gone on with: whoever asked had them to make.
+    pub resumes: Option<Mark>,
     /// What is asked for beside it.
     pub requested: Requested,
 }
@@ -126,12 +127,12 @@ impl Gateway {
             requested: Some(requested.clone()),
             ..Question::new(part, standing)
         };
-        let job = match put.goes_on {
-            true => Job::Again(Again { asked: question, model: None }),
-            false => Job::Ask(question),
+        let job = match &put.resumes {
+            Some(_) => Job::Again(Again { asked: question, model: None }),
+            None => Job::Ask(question),
         };
         let (identity, key) = (caller.identity(), caller.key.clone());
-        let follower = self.hub.expect(Asked { requested, conversation, identity, key, permit, lane });
+        let follower = self.hub.expect(Asked { requested, conversation, identity, key, permit, lane, resumes: put.resumes });
         self.mailboxes.post(conversation, Posted::new(job, Some(slot)));
         Ok(follower)
     }

@@ -52,8 +52,8 @@ impl Handover {
     /// What this turn has left.
     #[must_use]
     pub fn of(run: RunId, handed: &Handed) -> Self {
-        let mark = mark(run);
-        let calls = handed.calls.iter().map(|call| Call { id: format!("{mark}{}", call.id), ..call.clone() });
+        let mark = Mark::of(run);
+        let calls = handed.calls.iter().map(|call| Call { id: mark.on(&call.id), ..call.clone() });
         let last = handed.items.iter().rev().find_map(|item| match item {
             Item::Assistant { text, .. } => Some(text.clone()),
             Item::User { .. } | Item::ToolResult { .. } => None,
@@ -62,10 +62,38 @@ impl Handover {
     }
 }
 
-/// What stands before the ids of a turn's calls as its caller knows them: those of providers are not unique.
-fn mark(run: RunId) -> String {
-    let id = run.to_string().to_lowercase();
-    format!("{}-", id.get(id.len().saturating_sub(MARK_CHARS)..).unwrap_or_default())
+/// What stands before the ids of a turn's calls as its caller knows them, with a `-` behind it: those of providers are not unique.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark(String);
+
+impl Mark {
+    /// Of this turn.
+    #[must_use]
+    pub fn of(run: RunId) -> Self {
+        let id = run.to_string().to_lowercase();
+        Self(id.get(id.len().saturating_sub(MARK_CHARS)..).unwrap_or_default().to_owned())
+    }
+
+    /// Of the last calls of what was done, which are all of one turn; `None` if they are of none.
+    #[must_use]
+    pub fn of_last(done: &[Item]) -> Option<Self> {
+        let last = done.iter().rev().find_map(|item| match item {
+            Item::Assistant { calls, .. } => Some(calls),
+            Item::User { .. } | Item::ToolResult { .. } => None,
+        })?;
+        let mut marks = last.iter().map(|call| call.id.split_once('-').map(|(mark, _)| mark));
+        let first = marks.next()??;
+        let is_one = first.len() == MARK_CHARS && marks.all(|mark| mark == Some(first));
+        is_one.then(|| Self(first.to_owned()))
+    }
+
+    fn on(&self, id: &str) -> String {
+        format!("{}-{id}", self.0)
+    }
+
+    fn off<'a>(&self, id: &'a str) -> Option<&'a str> {
+        id.strip_prefix(&self.0)?.strip_prefix('-')
+    }
 }
 
 impl Handovers {
@@ -101,9 +129,7 @@ impl Handovers {
             Item::User { .. } | Item::ToolResult { .. } => None,
         });
         let Some((at, call)) = last else { return done };
-        let Some((mark, _)) = call.split_once('-').map(|(mark, rest)| (format!("{mark}-"), rest)) else {
-            return done;
-        };
+        let Some(mark) = Mark::of_last(&done) else { return done };
         let kept = {
             let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             all.get(&Key { identity: identity.to_owned(), call }).map(|kept| kept.items.clone())
@@ -111,7 +137,7 @@ impl Handovers {
         let Some(kept) = kept else { return done };
         let results = done.into_iter().skip(at + 1).map(|item| match item {
             Item::ToolResult { call_id, name, output } => {
-                let call_id = call_id.strip_prefix(&mark).map(str::to_owned).unwrap_or(call_id);
+                let call_id = mark.off(&call_id).map(str::to_owned).unwrap_or(call_id);
                 Item::ToolResult { call_id, name, output }
             }
             item @ (Item::User { .. } | Item::Assistant { .. }) => item,

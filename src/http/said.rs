@@ -118,6 +118,14 @@ impl Said {
     }
 }
 
+/// The session does not wait for the results that were sent.
+#[must_use]
+pub(super) fn not_waited_for() -> ApiError {
+    let words = "this session does not wait for these results: the calls have to be those that the answer to its last question has asked for; \
+         put the question again, or leave X-Session-Id out";
+    ApiError { code: "no_open_calls", ..ApiError::invalid(words) }.about("messages")
+}
+
 fn stopped() -> ApiError {
     ApiError::conflict("the turn was stopped before it had its answer")
 }
@@ -129,6 +137,7 @@ fn why_cut(cut: Cut) -> ApiError {
             ..ApiError::conflict("what was said here was erased before all of it was read")
         },
         Cut::Stopped => stopped(),
+        Cut::Foreign => not_waited_for(),
     }
 }
 

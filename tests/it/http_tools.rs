@@ -219,3 +219,48 @@ async fn the_responses_dialect_asks_the_same() {
         .post("/v1/responses", &json!({"model": "figaro", "input": "x", "previous_response_id": "resp_1"}));
     assert_eq!(refused.refused().await.0, 400);
 }
+
+#[tokio::test]
+async fn results_go_on_with_the_last_question_of_their_session_and_with_no_other() {
+    let world = World::new().await;
+    let gateway = world.gateway().await;
+    let asks =
+        |gateway: &Gateway, body: &Value, session: &str| gateway.chat(body).user("ann").session(session);
+    let mut handed = Vec::new();
+    for session in ["travel", "other"] {
+        world.script.push(Reply::turn(vec![call("weather", json!({"city": "Riga"}))]));
+        let body = with_tools(said("Does it rain in Riga?"));
+        let completion = asks(&gateway, &body, session).ok().await;
+        handed.push(answered(body, &completion, "rain"));
+    }
+    let [travel, other] = &handed[..] else { panic!("{handed:?}") };
+    let asked = world.model.requests().len();
+    let foreign = {
+        let body = with_tools(said("Does it rain in Riga?"));
+        let call = json!({"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": "{}"}});
+        let completion = json!({"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": [call]}}]});
+        answered(body, &completion, "rain")
+    };
+    for (body, session) in [(other, "travel"), (&foreign, "travel"), (travel, "new")] {
+        let (status, error) = asks(&gateway, body, session).refused().await;
+        assert_eq!((status, &error["code"]), (400, &json!("no_open_calls")), "{session}: {error}");
+        assert_eq!(error["param"], "messages");
+    }
+    assert_eq!(world.model.requests().len(), asked, "no model was asked");
+    // The right ones go on, also when they come a second time, and after a restart.
+    for again in [false, true] {
+        world.script.push(Reply::text("It rains."));
+        assert_eq!(asks(&gateway, travel, "travel").words().await, "It rains.", "again: {again}");
+    }
+    drop(gateway);
+    let gateway = world.gateway().await;
+    world.script.push(Reply::text("So it does."));
+    assert_eq!(asks(&gateway, other, "other").words().await, "So it does.");
+    // Another question was put since.
+    world.script.push(Reply::text("Yes."));
+    asks(&gateway, &said("Is it warm?"), "other").words().await;
+    assert_eq!(asks(&gateway, other, "other").refused().await.0, 400);
+    let messages = gateway.get("/v1/sessions/other/messages").user("ann").ok().await;
+    let last = messages["data"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["content"], "Yes.", "nothing of it was replaced");
+}

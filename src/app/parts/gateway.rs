@@ -133,7 +133,13 @@ pub(super) async fn turns_of(
     let stateless =
         turns(&passing, ledger.clone(), parts(delivery(&store), alone(&passing, ledger), background));
     let stateless = Stateless { turns: stateless, store, clock: base.clock.clone(), folder };
-    let runner = Arc::new(GatewayRunner { hub: hub.clone(), kept, stateless, meters: meters.clone() });
+    let runner = Arc::new(GatewayRunner {
+        hub: hub.clone(),
+        kept,
+        store: base.store.clone(),
+        stateless,
+        meters: meters.clone(),
+    });
     Ok(Some(GatewayTurns { runner, hub, meters }))
 }
 

@@ -7,7 +7,9 @@ use serde_json::Value;
 use super::super::caller::{Caller, Wishes};
 use super::super::error::ApiError;
 use super::super::gateway::{Gateway, Put};
+use super::super::handover::Mark;
 use super::super::models::{agent_of, check_model};
+use super::super::said::not_waited_for;
 use super::messages::{ChatMessage, Talk, talk};
 use super::tools::{ToolDefinition, tools};
 use crate::domain::form::Form;
@@ -206,9 +208,12 @@ pub(in crate::http) fn put(
         Some(agent) => agent_of(gateway, agent)?,
         None => requested.agent,
     };
-    let done = gateway.hub.resumed(&caller.identity(), done);
     // The session has the question already, and what was done since is what the caller sends.
-    let goes_on = wishes.session.is_some() && !done.is_empty();
+    let resumes = match wishes.session.is_some() && !done.is_empty() {
+        true => Some(Mark::of_last(&done).ok_or_else(not_waited_for)?),
+        false => None,
+    };
+    let done = gateway.hub.resumed(&caller.identity(), done);
     let requested = Requested {
         agent,
         persona,
@@ -218,7 +223,7 @@ pub(in crate::http) fn put(
         done,
         ..requested
     };
-    Ok(Put { words, session: wishes.session.clone(), is_eval: wishes.is_eval, goes_on, requested })
+    Ok(Put { words, session: wishes.session.clone(), is_eval: wishes.is_eval, resumes, requested })
 }
 
 /// Whether the caller's tools may be called.

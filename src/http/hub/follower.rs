@@ -86,6 +86,7 @@ mod tests {
             key: None,
             permit,
             lane: None,
+            resumes: None,
         }
     }
 

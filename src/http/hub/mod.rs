@@ -2,6 +2,7 @@
 //! reads at their own pace from its beginning: one that is slow keeps nobody waiting, and one that comes late misses nothing.
 
 mod follower;
+mod last;
 mod listener;
 mod runner;
 mod turn;

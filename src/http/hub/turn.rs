@@ -6,7 +6,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::Instant;
 
 use super::super::caller::Keyed;
-use super::super::handover::Handover;
+use super::super::handover::{Handover, Mark};
 use super::super::lanes::Lane;
 use crate::delivery::{Told, TurnClosing, TurnEvent, TurnEventKind};
 use crate::domain::conversation::Conversation;
@@ -30,6 +30,8 @@ pub struct Asked {
     pub permit: OwnedSemaphorePermit,
     /// The place of one of which nothing is kept.
     pub lane: Option<Lane>,
+    /// The calls of its session whose results it brings.
+    pub resumes: Option<Mark>,
 }
 
 /// A turn and all that it has told.
@@ -41,6 +43,7 @@ pub struct Turn {
     conversation: Conversation,
     identity: String,
     key: Option<Arc<Keyed>>,
+    resumes: Option<Mark>,
     log: Mutex<Log>,
     news: watch::Sender<()>,
 }
@@ -66,6 +69,8 @@ pub enum Cut {
     Erased,
     /// Somebody stopped it before it began.
     Stopped,
+    /// It brings results of calls that its session does not wait for.
+    Foreign,
 }
 
 #[derive(Debug)]
@@ -80,7 +85,7 @@ enum State {
 
 impl Turn {
     pub(super) fn new(asked: Asked) -> Self {
-        let Asked { requested, conversation, identity, key, permit, lane } = asked;
+        let Asked { requested, conversation, identity, key, permit, lane, resumes } = asked;
         let log = Log {
             told: Vec::new(),
             followers: 0,
@@ -99,6 +104,7 @@ impl Turn {
             conversation,
             identity,
             key,
+            resumes,
             log: Mutex::new(log),
             news: watch::Sender::default(),
         }
@@ -126,6 +132,16 @@ impl Turn {
     #[must_use]
     pub fn cut(&self) -> Option<Cut> {
         self.log().cut
+    }
+
+    /// The calls of its session whose results it brings.
+    pub(super) const fn resumes(&self) -> Option<&Mark> {
+        self.resumes.as_ref()
+    }
+
+    /// It ends without having done anything.
+    pub(super) fn cut_off(&self, cut: Cut) {
+        self.log().cut = Some(cut);
     }
 
     /// Nothing of it is to be found any more. What it has told is gone at once, also for those who follow it; one that still
