@@ -200,6 +200,12 @@ const LAST: &[Variable] = &[
         "",
         "The same for tokens signed with RS256, whose public key this is, in PEM; line breaks as \\n.",
     ),
+    variable(
+        "HTTP_JWT_AUDIENCE",
+        "",
+        "Whom these tokens have to be for (aud). Set it where what gives them gives them to other programs too.",
+    ),
+    variable("HTTP_JWT_ISSUER", "", "Who has to have given these tokens (iss)."),
     secret(
         "WEBHOOK_URL",
         "",

@@ -283,14 +283,19 @@ async fn a_turn_that_waits_and_is_stopped_is_over_at_once() {
 
 const SECRET: &str = "a secret of more than thirty-two letters";
 
-fn token(claims: Value) -> String {
+fn token(mut claims: Value) -> String {
+    for (name, value) in [("aud", "figaro"), ("iss", "https://id.example.com")] {
+        claims.as_object_mut().unwrap().entry(name).or_insert_with(|| value.into());
+    }
     encode(&Header::default(), &claims, &EncodingKey::from_secret(SECRET.as_bytes())).unwrap()
 }
 
 #[tokio::test]
 async fn a_token_says_who_asks_whatever_the_headers_say() {
     let world = World::new().await;
-    let gateway = world.gateway_with(&[("JWT_SECRET", SECRET)]).await;
+    let settings =
+        [("JWT_SECRET", SECRET), ("HTTP_JWT_AUDIENCE", "figaro"), ("HTTP_JWT_ISSUER", "https://id.example.com")];
+    let gateway = world.gateway_with(&settings).await;
     world.otherwise(Reply::text("I see."));
     let until = figaro::clock::Clock::system().now().timestamp() + 3600;
     let ann = token(json!({"sub": "ann", "exp": until, "tenant_id": "acme"}));
@@ -305,6 +310,11 @@ async fn a_token_says_who_asks_whatever_the_headers_say() {
     assert_eq!(asks(&bob, "x").header("x-tenant-id", "globex").refused().await.0, 403);
     let ended = token(json!({"sub": "ann", "exp": until - 7200}));
     assert_eq!(asks(&ended, "x").refused().await.0, 401);
+    for other in [json!({"aud": "another"}), json!({"iss": "another"}), json!({"nbf": until})] {
+        let mut claims = json!({"sub": "ann", "exp": until, "tenant_id": "acme"});
+        claims.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
+        assert_eq!(asks(&token(claims), "x").refused().await.0, 401, "{other}");
+    }
     assert_eq!(gateway.plain(Method::GET, "/v1/models").refused().await.0, 401);
     let metrics = token(json!({"sub": "m", "exp": until, "scope": "figaro:metrics"}));
     assert_eq!(gateway.plain(Method::GET, "/metrics").key(&metrics).text().await.0, 200);

@@ -51,8 +51,8 @@ impl Known {
     pub fn new(settings: &HttpSettings) -> Self {
         Self {
             keys: settings.keys.iter().cloned().map(|key| Arc::new(Keyed::new(key))).collect(),
-            verifier: settings.token_key.as_ref().and_then(Verifier::new),
-            is_open: settings.keys.is_empty() && settings.token_key.is_none(),
+            verifier: settings.tokens.as_ref().and_then(Verifier::new),
+            is_open: settings.keys.is_empty() && settings.tokens.is_none(),
             keyless: Arc::new(Semaphore::new(MAX_AT_ONCE)),
         }
     }
