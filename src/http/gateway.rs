@@ -91,7 +91,7 @@ impl Gateway {
             ));
         }
         let now = self.clock.now();
-        let permit = self.known.admit(caller.key.as_ref(), now.date_naive())?;
+        let room = caller.account.admit(now.date_naive())?;
         let lane = put.session.is_none().then(|| self.lanes.take());
         let spot = match (&put.session, &lane) {
             (Some(session), _) => {
@@ -131,8 +131,10 @@ impl Gateway {
             Some(_) => Job::Again(Again { asked: question, model: None }),
             None => Job::Ask(question),
         };
-        let (identity, key) = (caller.identity(), caller.key.clone());
-        let follower = self.hub.expect(Asked { requested, conversation, identity, key, permit, lane, resumes: put.resumes });
+        let (identity, account) = (caller.identity(), caller.account.clone());
+        let resumes = put.resumes;
+        let asked = Asked { requested, conversation, identity, account, room, lane, resumes };
+        let follower = self.hub.expect(asked);
         self.mailboxes.post(conversation, Posted::new(job, Some(slot)));
         Ok(follower)
     }

@@ -231,6 +231,9 @@ async fn a_key_has_bounds_and_a_turn_can_be_stopped() {
     assert_eq!(response.status(), 429);
     let wait: u64 = response.headers()["retry-after"].to_str().unwrap().parse().unwrap();
     assert!((1..=30).contains(&wait), "{wait}");
+    // Reading counts as asking does.
+    assert_eq!(gateway.plain(Method::GET, "/v1/sessions").key(fast).refused().await.0, 429);
+    assert_eq!(gateway.plain(Method::DELETE, "/v1/turns/none").key(fast).refused().await.0, 404);
     asks(poor).words().await;
     let (status, error) = asks(poor).refused().await;
     assert_eq!((status, &error["code"]), (429, &json!("insufficient_quota")));
@@ -321,6 +324,26 @@ async fn a_token_says_who_asks_whatever_the_headers_say() {
     assert_eq!(asks(&metrics, "x").refused().await.0, 403);
 }
 
+#[tokio::test]
+async fn each_subject_of_tokens_has_bounds() {
+    let world = World::new().await;
+    world.otherwise(Reply::text("I see."));
+    let until = figaro::clock::Clock::system().now().timestamp() + 3600;
+    let asks = |gateway: &Gateway, user: &str| {
+        let token = token(json!({"sub": user, "exp": until}));
+        gateway.plain(Method::POST, "/v1/chat/completions").key(&token).json(&said("hi"))
+    };
+    for (name, value, code) in
+        [("HTTP_JWT_RATE", "1", "rate_limit_exceeded"), ("HTTP_JWT_TOKENS", "10", "insufficient_quota")]
+    {
+        let gateway = world.gateway_with(&[("JWT_SECRET", SECRET), (name, value)]).await;
+        asks(&gateway, "ann").words().await;
+        let (status, error) = asks(&gateway, "ann").refused().await;
+        assert_eq!((status, error["code"].as_str()), (429, Some(code)));
+        asks(&gateway, "bob").words().await;
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -333,7 +356,7 @@ proptest! {
         use figaro::config::Rights;
         let spot = |(tenant, user, session): &(String, Option<String>, String)| {
             let user = user.as_deref().map(str::trim).filter(|user| !user.is_empty()).map(str::to_owned);
-            let caller = Caller { key: None, rights: Rights::USUAL, tenant: tenant.clone(), user: user.clone() };
+            let caller = Caller { account: std::sync::Arc::default(), rights: Rights::USUAL, tenant: tenant.clone(), user: user.clone() };
             let session = session.trim().to_owned();
             caller.session(&session).ok().map(|spot| ((tenant.clone(), user, session), spot))
         };

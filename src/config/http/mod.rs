@@ -82,6 +82,8 @@ mod tests {
     use super::super::variables::Variables;
     use super::*;
 
+    const SECRET: &str = "a secret of more than thirty-two letters";
+
     fn read(pairs: &[(&str, &str)]) -> (HttpSettings, Vec<String>) {
         let values: HashMap<String, String> =
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -115,8 +117,7 @@ mod tests {
     fn nobody_listens_for_other_machines_without_a_key() {
         let (_, faults) = read(&[("HTTP_ADDR", "0.0.0.0:8080")]);
         assert!(faults.len() == 1 && faults[0].contains("set API_KEYS"), "{faults:?}");
-        let secret = "a secret of more than thirty-two letters";
-        for key in [("API_KEYS", "app:0123456789abcdefXYZ"), ("JWT_SECRET", secret)] {
+        for key in [("API_KEYS", "app:0123456789abcdefXYZ"), ("JWT_SECRET", SECRET)] {
             assert_eq!(read(&[("HTTP_ADDR", "0.0.0.0:8080"), key]).1, Vec::<String>::new(), "{}", key.0);
         }
         assert_eq!(read(&[("HTTP_ADDR", "127.0.0.1:8080")]).1, Vec::<String>::new());
@@ -129,6 +130,9 @@ mod tests {
             (&[("JWT_PUBLIC_KEY", "nonsense")], "not a public RSA key"),
             (&[("JWT_SECRET", "x"), ("JWT_PUBLIC_KEY", "y")], "beside JWT_SECRET"),
             (&[("HTTP_JWT_AUDIENCE", "figaro")], "none are taken"),
+            (&[("HTTP_JWT_RATE", "60")], "none are taken"),
+            (&[("JWT_SECRET", SECRET), ("HTTP_JWT_RATE", "0")], "whole number above 0"),
+            (&[("JWT_SECRET", SECRET), ("HTTP_JWT_TOKENS", "many")], "whole number above 0"),
             (&[("HTTP_JWT_ISSUER", "https://id.example.com")], "none are taken"),
         ] {
             let (_, faults) = read(pairs);

@@ -1,4 +1,6 @@
-//! The tokens (JWT) of callers: `JWT_SECRET`, `JWT_PUBLIC_KEY`, `HTTP_JWT_AUDIENCE`, `HTTP_JWT_ISSUER`.
+//! The tokens (JWT) of callers: `JWT_SECRET`, `JWT_PUBLIC_KEY`, `HTTP_JWT_AUDIENCE`, `HTTP_JWT_ISSUER`, `HTTP_JWT_RATE`, `HTTP_JWT_TOKENS`.
+
+use std::str::FromStr;
 
 use super::super::reader::Reader;
 use crate::secret::SecretString;
@@ -15,7 +17,14 @@ pub struct TokenSettings {
     pub audience: Option<String>,
     /// Who has to have given them (`iss`); `None` for anybody.
     pub issuer: Option<String>,
+    /// The most requests of each subject in a minute.
+    pub per_minute: Option<u32>,
+    /// The most tokens of models that each subject has in a day.
+    pub per_day: Option<u64>,
 }
+
+/// What holds for tokens alone.
+const OF_TOKENS: [&str; 4] = ["HTTP_JWT_AUDIENCE", "HTTP_JWT_ISSUER", "HTTP_JWT_RATE", "HTTP_JWT_TOKENS"];
 
 /// What proves that a token is genuine. It fixes the algorithm: a token that names another is refused.
 #[derive(Debug, Clone)]
@@ -30,16 +39,32 @@ impl TokenSettings {
     /// `None` where no tokens are taken.
     pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let key = read_key(reader);
-        let (audience, issuer) = (reader.get("HTTP_JWT_AUDIENCE"), reader.get("HTTP_JWT_ISSUER"));
         let Some(key) = key else {
-            let set = [("HTTP_JWT_AUDIENCE", audience.is_some()), ("HTTP_JWT_ISSUER", issuer.is_some())];
-            for (name, _) in set.iter().filter(|(_, is_set)| *is_set) {
-                reader.fault(name, "holds for tokens, and none are taken: set JWT_SECRET or JWT_PUBLIC_KEY");
+            for name in OF_TOKENS {
+                if reader.get(name).is_some() {
+                    reader.fault(name, "holds for tokens, and none are taken: set JWT_SECRET or JWT_PUBLIC_KEY");
+                }
             }
             return None;
         };
-        Some(Self { key, audience, issuer })
+        Some(Self {
+            key,
+            audience: reader.get("HTTP_JWT_AUDIENCE"),
+            issuer: reader.get("HTTP_JWT_ISSUER"),
+            per_minute: read_bound(reader, "HTTP_JWT_RATE"),
+            per_day: read_bound(reader, "HTTP_JWT_TOKENS"),
+        })
     }
+}
+
+/// A whole number above 0; `None` for no bound.
+fn read_bound<T: FromStr + PartialOrd + Default>(reader: &mut Reader<'_>, name: &str) -> Option<T> {
+    let text = reader.get(name)?;
+    let number = text.trim().parse().ok().filter(|number| *number > T::default());
+    if number.is_none() {
+        reader.fault(name, "is not a whole number above 0; leave it out for no bound");
+    }
+    number
 }
 
 fn read_key(reader: &mut Reader<'_>) -> Option<TokenKey> {

@@ -126,7 +126,7 @@ mod tests {
 
     fn of(key: TokenKey, audience: Option<&str>, issuer: Option<&str>) -> Verifier {
         let (audience, issuer) = (audience.map(str::to_owned), issuer.map(str::to_owned));
-        Verifier::new(&TokenSettings { key, audience, issuer }).unwrap()
+        Verifier::new(&TokenSettings { key, audience, issuer, per_minute: None, per_day: None }).unwrap()
     }
 
     fn token(claims: &Value) -> String {

@@ -68,8 +68,7 @@ impl Drop for Follower {
 
 #[cfg(test)]
 mod tests {
-    use tokio::sync::Semaphore;
-
+    use super::super::super::caller::Account;
     use super::super::{Asked, Cut, Hub};
     use super::*;
     use crate::domain::chat::Place;
@@ -77,14 +76,15 @@ mod tests {
     use crate::turn::requested::Requested;
 
     fn asked() -> Asked {
-        let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
+        let account = Arc::new(Account::default());
+        let room = account.admit(chrono::NaiveDate::default()).unwrap();
         let conversation = Place::outside("here").conversation();
         Asked {
             requested: Arc::new(Requested::default()),
             conversation,
             identity: "ann".to_owned(),
-            key: None,
-            permit,
+            account,
+            room,
             lane: None,
             resumes: None,
         }

@@ -115,9 +115,7 @@ impl GatewayRunner {
     fn account(&self, turn: &Turn) {
         let closing = turn.closing();
         let tokens = closing.as_ref().map_or(0, |closing| closing.usage.total());
-        if let Some(key) = turn.key() {
-            key.spend(tokens, self.stateless.clock.now().date_naive());
-        }
+        turn.account().spend(tokens, self.stateless.clock.now().date_naive());
         self.meters.turn(closing.as_ref().map(|closing| &closing.ending), tokens);
     }
 }

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::super::caller::Keyed;
+use super::super::caller::{Account, Room};
 use super::super::handover::{Handover, Mark};
 use super::super::lanes::Lane;
 use crate::delivery::{Told, TurnClosing, TurnEvent, TurnEventKind};
@@ -24,10 +24,10 @@ pub struct Asked {
     pub conversation: Conversation,
     /// Whoever may follow it, in words that no other has.
     pub identity: String,
-    /// The key that was shown.
-    pub key: Option<Arc<Keyed>>,
-    /// Its place among the questions of its key.
-    pub permit: OwnedSemaphorePermit,
+    /// Who asks, as what they have used is counted.
+    pub account: Arc<Account>,
+    /// Its place among their questions.
+    pub room: Room,
     /// The place of one of which nothing is kept.
     pub lane: Option<Lane>,
     /// The calls of its session whose results it brings.
@@ -42,7 +42,7 @@ pub struct Turn {
     left: Arc<Left>,
     conversation: Conversation,
     identity: String,
-    key: Option<Arc<Keyed>>,
+    account: Arc<Account>,
     resumes: Option<Mark>,
     log: Mutex<Log>,
     news: watch::Sender<()>,
@@ -53,7 +53,7 @@ struct Log {
     told: Vec<Arc<Told>>,
     followers: usize,
     state: State,
-    held: Option<(OwnedSemaphorePermit, Option<Lane>)>,
+    held: Option<(Room, Option<Lane>)>,
     /// What it has left to its caller.
     handover: Option<Handover>,
     /// Why it has no end of its own.
@@ -85,12 +85,12 @@ enum State {
 
 impl Turn {
     pub(super) fn new(asked: Asked) -> Self {
-        let Asked { requested, conversation, identity, key, permit, lane, resumes } = asked;
+        let Asked { requested, conversation, identity, account, room, lane, resumes } = asked;
         let log = Log {
             told: Vec::new(),
             followers: 0,
             state: State::Waiting,
-            held: Some((permit, lane)),
+            held: Some((room, lane)),
             handover: None,
             cut: None,
             is_forgotten: false,
@@ -103,7 +103,7 @@ impl Turn {
             left,
             conversation,
             identity,
-            key,
+            account,
             resumes,
             log: Mutex::new(log),
             news: watch::Sender::default(),
@@ -176,8 +176,8 @@ impl Turn {
         })
     }
 
-    pub(super) const fn key(&self) -> Option<&Arc<Keyed>> {
-        self.key.as_ref()
+    pub(super) const fn account(&self) -> &Arc<Account> {
+        &self.account
     }
 
     /// What it has come to, once it has told that.

@@ -1,0 +1,136 @@
+//! What one caller may use and has used: whoever shows a key, a token's subject, or all who need show nothing together.
+
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use chrono::NaiveDate;
+use governor::clock::{Clock as _, DefaultClock};
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::super::error::ApiError;
+
+/// So many questions of one caller are answered or wait at the same time.
+const MAX_AT_ONCE: usize = 64;
+/// When somebody may come again for whom there is no room.
+const ROOM_AFTER: Duration = Duration::from_secs(1);
+
+/// What a caller may use; what is `None` has no bound.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Limits {
+    /// Requests of a minute.
+    pub(super) per_minute: Option<u32>,
+    /// Tokens of a day.
+    pub(super) per_day: Option<u64>,
+}
+
+/// What callers share with each other.
+#[derive(Debug, Clone)]
+pub(super) struct Shared {
+    /// The questions of all of one kind.
+    questions: Arc<Semaphore>,
+}
+
+impl Shared {
+    /// Room for so many questions together.
+    pub(super) fn of(questions: usize) -> Self {
+        Self { questions: Arc::new(Semaphore::new(questions)) }
+    }
+}
+
+/// What a caller may use and has used.
+#[derive(Debug)]
+pub struct Account {
+    name: String,
+    limits: Limits,
+    rate: Option<DefaultDirectRateLimiter>,
+    /// The tokens of a day.
+    spent: Mutex<Spent>,
+    questions: Arc<Semaphore>,
+    shared: Shared,
+}
+
+#[derive(Debug, Default)]
+struct Spent {
+    day: NaiveDate,
+    tokens: u64,
+}
+
+/// A place among the questions that are answered at the same time, until it is dropped.
+#[derive(Debug)]
+pub struct Room {
+    _own: OwnedSemaphorePermit,
+    _shared: OwnedSemaphorePermit,
+}
+
+/// One without bounds of its own, such as of whoever needs no key.
+impl Default for Account {
+    fn default() -> Self {
+        Self::new("-", Limits::default(), Shared::of(MAX_AT_ONCE))
+    }
+}
+
+impl Account {
+    /// One of this name, within these bounds.
+    pub(super) fn new(name: &str, limits: Limits, shared: Shared) -> Self {
+        let rate = limits.per_minute.and_then(NonZeroU32::new);
+        Self {
+            name: name.to_owned(),
+            limits,
+            rate: rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate))),
+            spent: Mutex::default(),
+            questions: Arc::new(Semaphore::new(MAX_AT_ONCE)),
+            shared,
+        }
+    }
+
+    /// What the log and the metrics call it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Counts one request more.
+    ///
+    /// # Errors
+    /// When there were too many in a minute.
+    pub fn count(&self) -> Result<(), ApiError> {
+        let Some(Err(early)) = self.rate.as_ref().map(RateLimiter::check) else { return Ok(()) };
+        let wait = early.wait_time_from(DefaultClock::default().now());
+        let words = "there were too many requests by this key or token; there may be so many in a minute, and no more";
+        Err(ApiError::too_many("rate_limit_exceeded", words).after(wait))
+    }
+
+    /// A place among the questions that are answered at the same time.
+    ///
+    /// # Errors
+    /// When there is none, or the tokens of the day are used up.
+    pub fn admit(&self, today: NaiveDate) -> Result<Room, ApiError> {
+        if let Some(most) = self.limits.per_day {
+            let spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+            if spent.day == today && spent.tokens >= most {
+                let words = format!(
+                    "the {most} tokens that this key or token has in a day are used up; it has new ones tomorrow"
+                );
+                return Err(ApiError::too_many("insufficient_quota", words));
+            }
+        }
+        let place = |room: &Arc<Semaphore>| {
+            room.clone().try_acquire_owned().map_err(|_full| {
+                let words = "as many questions are being answered already as may be at the same time; ask again when one is over";
+                ApiError::too_many("too_many_at_once", words).after(ROOM_AFTER)
+            })
+        };
+        Ok(Room { _own: place(&self.questions)?, _shared: place(&self.shared.questions)? })
+    }
+
+    /// Counts what was used.
+    pub fn spend(&self, tokens: u64, today: NaiveDate) {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        if spent.day != today {
+            *spent = Spent { day: today, tokens: 0 };
+        }
+        spent.tokens = spent.tokens.saturating_add(tokens);
+    }
+}
