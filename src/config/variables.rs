@@ -206,7 +206,11 @@ const LAST: &[Variable] = &[
         "Whom these tokens have to be for (aud). Set it where what gives them gives them to other programs too.",
     ),
     variable("HTTP_JWT_ISSUER", "", "Who has to have given these tokens (iss)."),
-    variable("HTTP_JWT_RATE", "", "The most requests of each of their subjects in a minute; without it there is no bound."),
+    variable(
+        "HTTP_JWT_RATE",
+        "",
+        "The most requests of each of their subjects in a minute; without it there is no bound.",
+    ),
     variable(
         "HTTP_JWT_TOKENS",
         "",

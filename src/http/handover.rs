@@ -98,7 +98,13 @@ impl Mark {
 
 impl Handovers {
     /// Keeps what a turn of this caller has done, to go on from there once the first of these calls has its result.
-    pub(super) fn keep(&self, identity: &str, conversation: Conversation, handover: &Handover, items: Vec<Item>) {
+    pub(super) fn keep(
+        &self,
+        identity: &str,
+        conversation: Conversation,
+        handover: &Handover,
+        items: Vec<Item>,
+    ) {
         let Some(first) = handover.calls.first() else { return };
         let key = Key { identity: identity.to_owned(), call: first.id.clone() };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,10 +1,12 @@
 //! The HTTP gateway: callers ask Figaro in the dialect of OpenAI, and their questions are answered by the same turns as those of
-//! Telegram. Who calls is found out by `caller`, a question goes into the queue of its conversation by `gateway`, what its turn
+//! Telegram. Who calls is found out by `caller`, a question goes into the queue of its conversation by `entry` and `asking`, what its turn
 //! tells reaches its followers by `hub`, and `chat` writes that down in the dialect. `docs/http.md` explains it to developers.
 
+mod asking;
 mod body;
 pub mod caller;
 mod chat;
+mod entry;
 mod error;
 mod events;
 pub mod gateway;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query, Request, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::body::Body;
+use super::body::{self, Body};
 use super::caller::{Caller, Spot};
 use super::error::ApiError;
 use super::gateway::Gateway;
@@ -222,9 +222,10 @@ pub(super) async fn add_pin(
     State(gateway): State<Gateway>,
     caller: Caller,
     Path(name): Path<String>,
-    Body(new): Body<NewPin>,
+    request: Request,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
     let Found { spot, session } = found(&gateway, &caller, &name).await?;
+    let Body { said: new, .. } = body::read::<NewPin>(&caller.account, request).await?;
     let content = new.content.trim();
     if content.is_empty() || content.chars().count() > MAX_CONTENT_CHARS {
         let words = format!("a pin has 1 to {MAX_CONTENT_CHARS} characters");

@@ -296,8 +296,11 @@ fn token(mut claims: Value) -> String {
 #[tokio::test]
 async fn a_token_says_who_asks_whatever_the_headers_say() {
     let world = World::new().await;
-    let settings =
-        [("JWT_SECRET", SECRET), ("HTTP_JWT_AUDIENCE", "figaro"), ("HTTP_JWT_ISSUER", "https://id.example.com")];
+    let settings = [
+        ("JWT_SECRET", SECRET),
+        ("HTTP_JWT_AUDIENCE", "figaro"),
+        ("HTTP_JWT_ISSUER", "https://id.example.com"),
+    ];
     let gateway = world.gateway_with(&settings).await;
     world.otherwise(Reply::text("I see."));
     let until = figaro::clock::Clock::system().now().timestamp() + 3600;

@@ -237,8 +237,10 @@ async fn results_go_on_with_the_last_question_of_their_session_and_with_no_other
     let asked = world.model.requests().len();
     let foreign = {
         let body = with_tools(said("Does it rain in Riga?"));
-        let call = json!({"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": "{}"}});
-        let completion = json!({"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": [call]}}]});
+        let call =
+            json!({"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": "{}"}});
+        let completion =
+            json!({"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": [call]}}]});
         answered(body, &completion, "rain")
     };
     for (body, session) in [(other, "travel"), (&foreign, "travel"), (travel, "new")] {

@@ -42,6 +42,7 @@ mod groups;
 mod history;
 mod hostile;
 mod http;
+mod http_bounds;
 mod http_erased;
 mod http_sessions;
 mod http_tools;

@@ -42,7 +42,10 @@ impl TokenSettings {
         let Some(key) = key else {
             for name in OF_TOKENS {
                 if reader.get(name).is_some() {
-                    reader.fault(name, "holds for tokens, and none are taken: set JWT_SECRET or JWT_PUBLIC_KEY");
+                    reader.fault(
+                        name,
+                        "holds for tokens, and none are taken: set JWT_SECRET or JWT_PUBLIC_KEY",
+                    );
                 }
             }
             return None;

@@ -13,6 +13,10 @@ use super::super::error::ApiError;
 
 /// So many questions of one caller are answered or wait at the same time.
 const MAX_AT_ONCE: usize = 64;
+/// The bodies of one caller's questions have so many bytes together at most while these are read, wait and are answered, and those
+/// of all callers so many.
+const MAX_BYTES: usize = 64 << 20;
+const MAX_BYTES_OF_ALL: usize = 256 << 20;
 /// When somebody may come again for whom there is no room.
 const ROOM_AFTER: Duration = Duration::from_secs(1);
 
@@ -30,12 +34,20 @@ pub(super) struct Limits {
 pub(super) struct Shared {
     /// The questions of all of one kind.
     questions: Arc<Semaphore>,
+    /// The bytes of all bodies.
+    bytes: Arc<Semaphore>,
 }
 
 impl Shared {
     /// Room for so many questions together.
     pub(super) fn of(questions: usize) -> Self {
-        Self { questions: Arc::new(Semaphore::new(questions)) }
+        let bytes = Arc::new(Semaphore::new(MAX_BYTES_OF_ALL));
+        Self { questions: Arc::new(Semaphore::new(questions)), bytes }
+    }
+
+    /// Room for so many questions of another kind, whose bodies count with these.
+    pub(super) fn beside(&self, questions: usize) -> Self {
+        Self { questions: Arc::new(Semaphore::new(questions)), bytes: self.bytes.clone() }
     }
 }
 
@@ -48,6 +60,7 @@ pub struct Account {
     /// The tokens of a day.
     spent: Mutex<Spent>,
     questions: Arc<Semaphore>,
+    bytes: Arc<Semaphore>,
     shared: Shared,
 }
 
@@ -62,6 +75,13 @@ struct Spent {
 pub struct Room {
     _own: OwnedSemaphorePermit,
     _shared: OwnedSemaphorePermit,
+}
+
+/// Room for the bytes of a body, until it is dropped.
+#[derive(Debug, Default)]
+pub struct Bytes {
+    own: Option<OwnedSemaphorePermit>,
+    shared: Option<OwnedSemaphorePermit>,
 }
 
 /// One without bounds of its own, such as of whoever needs no key.
@@ -81,6 +101,7 @@ impl Account {
             rate: rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate))),
             spent: Mutex::default(),
             questions: Arc::new(Semaphore::new(MAX_AT_ONCE)),
+            bytes: Arc::new(Semaphore::new(MAX_BYTES)),
             shared,
         }
     }
@@ -125,6 +146,28 @@ impl Account {
         Ok(Room { _own: place(&self.questions)?, _shared: place(&self.shared.questions)? })
     }
 
+    /// Takes room for so many bytes more of a body.
+    ///
+    /// # Errors
+    /// When the bodies of this caller, or of all, have as many as they may.
+    pub fn hold(&self, bytes: usize, held: &mut Bytes) -> Result<(), ApiError> {
+        let count = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let own = self.bytes.clone().try_acquire_many_owned(count).map_err(|_full| {
+            let words = format!(
+                "the requests of this key or token that are at work have {} MiB together already; send this one again when one is over",
+                MAX_BYTES >> 20
+            );
+            ApiError::too_many("too_many_bytes", words).after(ROOM_AFTER)
+        })?;
+        let shared = self.shared.bytes.clone().try_acquire_many_owned(count).map_err(|_full| {
+            let words = "too many long requests are at work; send this one again in a moment";
+            ApiError::unavailable("busy", words).after(ROOM_AFTER)
+        })?;
+        join(&mut held.own, own);
+        join(&mut held.shared, shared);
+        Ok(())
+    }
+
     /// Counts what was used.
     pub fn spend(&self, tokens: u64, today: NaiveDate) {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -132,5 +175,36 @@ impl Account {
             *spent = Spent { day: today, tokens: 0 };
         }
         spent.tokens = spent.tokens.saturating_add(tokens);
+    }
+}
+
+fn join(held: &mut Option<OwnedSemaphorePermit>, more: OwnedSemaphorePermit) {
+    match held {
+        Some(held) => held.merge(more),
+        None => *held = Some(more),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_have_room_for_each_caller_and_for_all() {
+        let shared = Shared::of(1);
+        let accounts: Vec<Account> =
+            (0..5).map(|at| Account::new(&at.to_string(), Limits::default(), shared.beside(1))).collect();
+        let mut held: Vec<Bytes> = Vec::new();
+        for account in &accounts[..4] {
+            let mut bytes = Bytes::default();
+            account.hold(MAX_BYTES - 1, &mut bytes).unwrap();
+            account.hold(1, &mut bytes).unwrap();
+            held.push(bytes);
+            assert_eq!(account.hold(1, &mut Bytes::default()).unwrap_err().code, "too_many_bytes");
+        }
+        let last = || accounts[4].hold(1, &mut Bytes::default());
+        assert_eq!(last().unwrap_err().code, "busy");
+        held.pop();
+        assert_eq!(last(), Ok(()));
     }
 }

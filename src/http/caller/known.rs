@@ -43,11 +43,12 @@ impl Known {
             Keyed { key, account }
         };
         let tokens = settings.tokens.as_ref();
-        let of_subject = tokens.map(|tokens| Limits { per_minute: tokens.per_minute, per_day: tokens.per_day });
+        let of_subject =
+            tokens.map(|tokens| Limits { per_minute: tokens.per_minute, per_day: tokens.per_day });
         Self {
             keys: settings.keys.iter().cloned().map(keyed).collect(),
             verifier: tokens.and_then(Verifier::new),
-            subjects: Subjects::new(of_subject.unwrap_or_default(), Shared::of(MAX_OF_TOKENS)),
+            subjects: Subjects::new(of_subject.unwrap_or_default(), shared.beside(MAX_OF_TOKENS)),
             is_open: settings.keys.is_empty() && tokens.is_none(),
             keyless: Arc::default(),
         }

@@ -14,11 +14,11 @@ use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 
-pub use self::account::{Account, Room};
+pub use self::account::{Account, Bytes, Room};
 pub use self::headers::Wishes;
+use self::known::Keyed;
 pub use self::known::Known;
 pub(super) use self::names::header;
-use self::known::Keyed;
 use self::names::named;
 use super::error::ApiError;
 use crate::config::{Rights, is_tenant};

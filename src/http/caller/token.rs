@@ -64,7 +64,8 @@ impl Verifier {
         audience.iter().for_each(|audience| validation.set_audience(&[audience]));
         issuer.iter().for_each(|issuer| validation.set_issuer(&[issuer]));
         // What is to match has to be there.
-        let required = [Some("exp"), Some("sub"), audience.as_ref().map(|_| "aud"), issuer.as_ref().map(|_| "iss")];
+        let required =
+            [Some("exp"), Some("sub"), audience.as_ref().map(|_| "aud"), issuer.as_ref().map(|_| "iss")];
         validation.set_required_spec_claims(&required.into_iter().flatten().collect::<Vec<_>>());
         Some(Self { key, validation })
     }

@@ -38,19 +38,9 @@ struct Writing {
 
 /// The completion of a turn as a stream.
 #[must_use]
-pub(in crate::http) fn chunks(
-    frame: Frame,
-    follower: Follower,
-    wanted: Wanted,
-) -> Response {
-    let mut writing = Writing {
-        frame,
-        follower,
-        wanted,
-        said: Said::default(),
-        queue: VecDeque::new(),
-        is_over: false,
-    };
+pub(in crate::http) fn chunks(frame: Frame, follower: Follower, wanted: Wanted) -> Response {
+    let mut writing =
+        Writing { frame, follower, wanted, said: Said::default(), queue: VecDeque::new(), is_over: false };
     writing.chunk(json!({"role": "assistant", "content": ""}), None);
     if writing.wanted.with_events {
         let turn = writing.follower.turn();

@@ -68,7 +68,7 @@ impl Drop for Follower {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::caller::Account;
+    use super::super::super::caller::{Account, Bytes};
     use super::super::{Asked, Cut, Hub};
     use super::*;
     use crate::domain::chat::Place;
@@ -85,6 +85,7 @@ mod tests {
             identity: "ann".to_owned(),
             account,
             room,
+            bytes: Bytes::default(),
             lane: None,
             resumes: None,
         }

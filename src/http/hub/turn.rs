@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::super::caller::{Account, Room};
+use super::super::caller::{Account, Bytes, Room};
 use super::super::handover::{Handover, Mark};
 use super::super::lanes::Lane;
 use crate::delivery::{Told, TurnClosing, TurnEvent, TurnEventKind};
@@ -28,6 +28,8 @@ pub struct Asked {
     pub account: Arc<Account>,
     /// Its place among their questions.
     pub room: Room,
+    /// What its body takes.
+    pub bytes: Bytes,
     /// The place of one of which nothing is kept.
     pub lane: Option<Lane>,
     /// The calls of its session whose results it brings.
@@ -53,13 +55,21 @@ struct Log {
     told: Vec<Arc<Told>>,
     followers: usize,
     state: State,
-    held: Option<(Room, Option<Lane>)>,
+    held: Option<Held>,
     /// What it has left to its caller.
     handover: Option<Handover>,
     /// Why it has no end of its own.
     cut: Option<Cut>,
     /// Nothing of it is kept once it is over.
     is_forgotten: bool,
+}
+
+/// What a turn holds until it is over.
+#[derive(Debug)]
+struct Held {
+    _room: Room,
+    _bytes: Bytes,
+    lane: Option<Lane>,
 }
 
 /// Why a turn that is over has no end of its own.
@@ -85,12 +95,12 @@ enum State {
 
 impl Turn {
     pub(super) fn new(asked: Asked) -> Self {
-        let Asked { requested, conversation, identity, account, room, lane, resumes } = asked;
+        let Asked { requested, conversation, identity, account, room, bytes, lane, resumes } = asked;
         let log = Log {
             told: Vec::new(),
             followers: 0,
             state: State::Waiting,
-            held: Some((room, lane)),
+            held: Some(Held { _room: room, _bytes: bytes, lane }),
             handover: None,
             cut: None,
             is_forgotten: false,
@@ -259,7 +269,7 @@ impl Turn {
     }
 
     pub(super) fn take_lane(&self) -> Option<Lane> {
-        self.log().held.as_mut()?.1.take()
+        self.log().held.as_mut()?.lane.take()
     }
 
     pub(super) fn ended_at(&self) -> Option<Instant> {

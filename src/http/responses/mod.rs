@@ -5,19 +5,18 @@ mod events;
 mod request;
 
 use axum::Json;
-use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 
 use self::answer::Frame;
 use self::events::events;
 use self::request::ResponseRequest;
-use super::body::Body;
-use super::caller::{Caller, Wishes};
+use super::asking::ask;
+use super::body::{self, Body};
 use super::chat::{Head, all, first_word};
+use super::entry::Entry;
 use super::error::ApiError;
 use super::gateway::Gateway;
-use super::models::may_ask;
 
 /// Answers a question.
 ///
@@ -25,17 +24,16 @@ use super::models::may_ask;
 /// Why there is no answer.
 pub(super) async fn create(
     State(gateway): State<Gateway>,
-    caller: Caller,
-    headers: HeaderMap,
-    Body(request): Body<ResponseRequest>,
+    entry: Entry,
+    request: Request,
 ) -> Result<Response, ApiError> {
-    caller.require(may_ask, "questions")?;
-    let wishes = Wishes::read(&headers)?;
+    let Body { said: request, bytes } = body::read::<ResponseRequest>(&entry.caller.account, request).await?;
     let (model, streams) = (request.model.clone(), request.stream.unwrap_or_default());
-    let put = request.put(&gateway, &caller, &wishes)?;
-    let mut follower = gateway.ask(&caller, put).await?;
+    let put = request.put(&gateway, &entry)?;
+    let session = entry.wishes.session.clone();
+    let mut follower = ask(&gateway, entry, put, bytes).await?;
     let frame = Frame::new(&follower, model, gateway.clock.now());
-    let head = Head { turn: follower.turn().id().to_string(), session: wishes.session };
+    let head = Head { turn: follower.turn().id().to_string(), session };
     if !streams {
         let said = all(&mut follower).await;
         let closing = said.ended(follower.turn())?;
