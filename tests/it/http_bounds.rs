@@ -58,3 +58,34 @@ async fn bodies_that_do_not_come_take_the_places_of_their_key_and_no_more() {
     drop(halves);
     gateway.asks_until(200).await;
 }
+
+#[tokio::test]
+async fn a_key_has_so_many_followers_and_those_who_do_not_read_hold_up_no_turn() {
+    let world = World::new().await;
+    let gateway = world.gateway().await;
+    let (gate, whole) = (Gate::new(), ["One word and another."; 40].join(" "));
+    world.script.push(Reply::text(&whole).paced(9, Duration::from_millis(1)).behind(&gate));
+    let mut body = said("Speak to me.");
+    body["stream"] = true.into();
+    let asked = gateway.chat(&body).user("ann").session("a").send().await;
+    let id = asked.headers()["x-turn-id"].to_str().unwrap().to_owned();
+    let follow = || gateway.get(&format!("/v1/turns/{id}/events")).user("ann");
+    let mut followers = Vec::new();
+    for _ in 0..AT_ONCE {
+        let response = follow().send().await;
+        assert_eq!(response.status(), 200);
+        followers.push(response);
+    }
+    let (status, error) = follow().refused().await;
+    assert_eq!((status, &error["code"]), (429, &json!("too_many_followers")));
+    assert_eq!(gateway.get("/v1/sessions/a/events").user("ann").refused().await.0, 429);
+    gate.open();
+    assert!(asked.text().await.unwrap().ends_with("data: [DONE]\n\n"), "nobody else has read a word by now");
+    drop(followers);
+    let following = async {
+        while follow().text().await.0 != 200 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(TIMEOUT, following).await.expect("a place");
+}

@@ -13,6 +13,8 @@ use super::super::error::ApiError;
 
 /// So many questions of one caller are answered or wait at the same time.
 const MAX_AT_ONCE: usize = 64;
+/// So many follow turns for one caller at the same time, beside those whose questions are answered.
+const MAX_FOLLOWERS: usize = 64;
 /// The bodies of one caller's questions have so many bytes together at most while these are read, wait and are answered, and those
 /// of all callers so many.
 const MAX_BYTES: usize = 64 << 20;
@@ -61,6 +63,7 @@ pub struct Account {
     spent: Mutex<Spent>,
     questions: Arc<Semaphore>,
     bytes: Arc<Semaphore>,
+    followers: Arc<Semaphore>,
     shared: Shared,
 }
 
@@ -102,6 +105,7 @@ impl Account {
             spent: Mutex::default(),
             questions: Arc::new(Semaphore::new(MAX_AT_ONCE)),
             bytes: Arc::new(Semaphore::new(MAX_BYTES)),
+            followers: Arc::new(Semaphore::new(MAX_FOLLOWERS)),
             shared,
         }
     }
@@ -144,6 +148,19 @@ impl Account {
             })
         };
         Ok(Room { _own: place(&self.questions)?, _shared: place(&self.shared.questions)? })
+    }
+
+    /// A place among those who follow turns, until it is dropped.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn follow(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        self.followers.clone().try_acquire_owned().map_err(|_full| {
+            let words = format!(
+                "{MAX_FOLLOWERS} connections follow turns by this key or token already; end one of them, or ask again when a turn is over"
+            );
+            ApiError::too_many("too_many_followers", words).after(ROOM_AFTER)
+        })
     }
 
     /// Takes room for so many bytes more of a body.
