@@ -266,3 +266,54 @@ async fn results_go_on_with_the_last_question_of_their_session_and_with_no_other
     let last = messages["data"].as_array().unwrap().last().unwrap().clone();
     assert_eq!(last["content"], "Yes.", "nothing of it was replaced");
 }
+
+/// Put together as the official clients do it: by the place of each item.
+#[tokio::test]
+async fn the_items_of_a_streamed_response_have_places_of_their_own() {
+    let world = World::new().await;
+    let gateway = world.gateway().await;
+    let tools = json!([{"type": "function", "name": "weather", "parameters": {"type": "object", "properties": {}}}]);
+    for says in [None, Some("Let me look.")] {
+        let mut parts: Vec<Part> = says.into_iter().map(|words| Part::Text(words.to_owned())).collect();
+        parts.push(call("weather", json!({"city": "Riga"})));
+        parts.push(call("weather", json!({"city": "Oslo"})));
+        world.script.push(Reply::turn(parts));
+        let body = json!({"model": "figaro", "input": "Where does it rain?", "tools": tools, "stream": true});
+        let frames = gateway.post("/v1/responses", &body).frames().await;
+        let events: Vec<Value> = frames.iter().map(|frame| frame.json()).collect();
+        let mut output: Vec<Value> = Vec::new();
+        for event in &events {
+            let at = event["output_index"].as_u64().map(|at| at as usize);
+            match event["type"].as_str().unwrap() {
+                "response.output_item.added" => {
+                    assert_eq!((at, &event["item"]["status"]), (Some(output.len()), &json!("in_progress")));
+                    output.push(event["item"].clone());
+                }
+                "response.content_part.added" => {
+                    output[at.unwrap()]["content"].as_array_mut().unwrap().push(event["part"].clone());
+                }
+                "response.output_text.delta" => {
+                    add(&mut output[at.unwrap()]["content"][0]["text"], &event["delta"]);
+                }
+                "response.function_call_arguments.delta" => {
+                    assert_eq!(event["item_id"], output[at.unwrap()]["id"]);
+                    add(&mut output[at.unwrap()]["arguments"], &event["delta"]);
+                }
+                "response.output_item.done" => {
+                    output[at.unwrap()]["status"] = "completed".into();
+                    assert_eq!(output[at.unwrap()], event["item"]);
+                }
+                _ => {}
+            }
+        }
+        let whole = &events.last().unwrap()["response"];
+        assert_eq!((&json!(output), output.len()), (&whole["output"], 2 + usize::from(says.is_some())));
+        assert_eq!(output.iter().filter(|item| item["type"] == "function_call").count(), 2);
+        let numbers: Vec<u64> = events.iter().map(|event| event["sequence_number"].as_u64().unwrap()).collect();
+        assert_eq!(numbers, (0..events.len() as u64).collect::<Vec<_>>());
+    }
+}
+
+fn add(text: &mut Value, delta: &Value) {
+    *text = format!("{}{}", text.as_str().unwrap(), delta.as_str().unwrap()).into();
+}

@@ -10,6 +10,7 @@ use super::super::hub::Follower;
 use super::super::said::Said;
 use super::super::sse::{self, Frames};
 use super::answer::Frame;
+use crate::domain::tool::Call;
 
 /// So often something is sent where a turn says nothing.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -113,17 +114,27 @@ impl Writing {
         if self.sent.is_some() {
             self.end_of_message(&sent);
         }
-        for call in handed.iter().flat_map(|handed| &handed.calls) {
-            let index = u8::from(self.sent.is_some());
-            let item = self.frame.call(call);
-            self.push("response.output_item.added", json!({"output_index": index, "item": item}));
-            let done = json!({"item_id": item["id"], "output_index": index, "name": call.name, "arguments": call.arguments});
-            self.push("response.function_call_arguments.done", done);
-            self.push("response.output_item.done", json!({"output_index": index, "item": item}));
+        // Clients put the items together by their places: each has its own, as in the whole response.
+        for (index, call) in
+            (usize::from(self.sent.is_some())..).zip(handed.iter().flat_map(|handed| &handed.calls))
+        {
+            self.call(index, call);
         }
-        let response = self.frame.response(&closing, &sent, handed.as_ref());
+        let response = self.frame.response(&closing, self.sent.as_deref(), handed.as_ref());
         let kind = if closing.is_cut { "response.incomplete" } else { "response.completed" };
         self.push(kind, json!({"response": response}));
+    }
+
+    fn call(&mut self, index: usize, call: &Call) {
+        let begun = self.frame.call(&Call { arguments: String::new(), ..call.clone() }, "in_progress");
+        let item = self.frame.call(call, "completed");
+        let (id, arguments) = (&item["id"], &call.arguments);
+        self.push("response.output_item.added", json!({"output_index": index, "item": begun}));
+        let delta = json!({"item_id": id, "output_index": index, "delta": arguments});
+        self.push("response.function_call_arguments.delta", delta);
+        let done = json!({"item_id": id, "output_index": index, "name": call.name, "arguments": arguments});
+        self.push("response.function_call_arguments.done", done);
+        self.push("response.output_item.done", json!({"output_index": index, "item": item}));
     }
 
     fn end_of_message(&mut self, sent: &str) {

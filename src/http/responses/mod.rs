@@ -38,8 +38,11 @@ pub(super) async fn create(
         let said = all(&mut follower).await;
         let closing = said.ended(follower.turn())?;
         let handed = follower.turn().handover();
-        let words = if handed.is_some() { String::new() } else { said.whole() };
-        let body = frame.response(closing, &words, handed.as_ref());
+        let words = match &handed {
+            Some(handed) => handed.words.clone(),
+            None => Some(said.whole()).filter(|words| !words.is_empty()),
+        };
+        let body = frame.response(closing, words.as_deref(), handed.as_ref());
         return Ok(head.with(Json(body).into_response()));
     }
     first_word(&mut follower).await?;
