@@ -15,6 +15,7 @@ use crate::shutdown::TaskTracker;
 use crate::store::kv::KvStore;
 use crate::telemetry::vitals::Vitals;
 use crate::turn::queue::Mailboxes;
+use crate::turn::summaries::Summariser;
 
 /// What the handlers work with. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -33,6 +34,8 @@ pub struct Gateway {
     pub ledger: Arc<Ledger>,
     /// The store of the bot.
     pub store: Arc<KvStore>,
+    /// Summarises sessions.
+    pub summariser: Summariser,
     /// Counts what happens.
     pub meters: Arc<Meters>,
     /// When the bot started.

@@ -22,6 +22,7 @@ mod responses;
 mod said;
 mod sessions;
 mod sse;
+mod summaries;
 mod turns;
 
 use axum::Router;
@@ -51,7 +52,7 @@ pub fn router(gateway: Gateway) -> Router {
         .route("/v1/sessions", get(sessions::list))
         .route("/v1/sessions/{session}", get(sessions::one).delete(sessions::erase))
         .route("/v1/sessions/{session}/messages", get(sessions::messages))
-        .route("/v1/sessions/{session}/summaries", get(sessions::summaries))
+        .route("/v1/sessions/{session}/summaries", get(summaries::list).post(summaries::make))
         .route("/v1/sessions/{session}/pins", get(sessions::pins).post(sessions::add_pin))
         .route("/v1/sessions/{session}/pins/{pin}", delete(sessions::remove_pin))
         .route("/v1/memories", get(sessions::memories).delete(sessions::forget))

@@ -1,4 +1,4 @@
-//! What is kept of a caller: their sessions, with messages, summaries and pins, and what is remembered of them.
+//! What is kept of a caller: their sessions, with messages and pins, and what is remembered of them.
 
 use std::sync::Arc;
 
@@ -17,10 +17,9 @@ use crate::domain::conversation::{Message, Role, Session};
 use crate::domain::erasure::{Erasure, Forgotten};
 use crate::domain::facts::OwnChange;
 use crate::domain::pin::{MAX_CONTENT_CHARS, Pin};
-use crate::domain::summary::Summary;
 use crate::ids::{MemoryId, PinId};
 use crate::store::{
-    ErasureStore, FactStore, MemoryStore, PinAdded, PinStore, SessionStore, SettingsStore, SummaryStore,
+    ErasureStore, FactStore, MemoryStore, PinAdded, PinStore, SessionStore, SettingsStore,
 };
 
 /// So many things are given at once where nobody says how many, and at most.
@@ -47,9 +46,9 @@ pub(super) struct NewPin {
 }
 
 /// A session of a caller.
-struct Found {
-    spot: Spot,
-    session: Session,
+pub(super) struct Found {
+    pub(super) spot: Spot,
+    pub(super) session: Session,
 }
 
 const fn may_see(rights: &Rights) -> bool {
@@ -78,7 +77,7 @@ fn home(caller: &Caller) -> Result<Spot, ApiError> {
 }
 
 /// The session of this name, which nothing here begins.
-async fn found(gateway: &Gateway, caller: &Caller, name: &str) -> Result<Found, ApiError> {
+pub(super) async fn found(gateway: &Gateway, caller: &Caller, name: &str) -> Result<Found, ApiError> {
     caller.require(may_see, "sessions")?;
     let spot = caller.session(name)?;
     let none = || ApiError::not_found("no_session", "there is no session of this name");
@@ -181,22 +180,6 @@ pub(super) async fn messages(
     let messages: Vec<Value> = found.iter().filter(|message| !message.replaced).map(message_json).collect();
     let last = found.last().map(|message| message.index);
     Ok(Json(json!({"object": "list", "data": messages, "has_more": has_more, "last": last})))
-}
-
-/// Lists the summaries of a session, those of the oldest messages first.
-///
-/// # Errors
-/// If there is none.
-pub(super) async fn summaries(
-    State(gateway): State<Gateway>,
-    caller: Caller,
-    Path(name): Path<String>,
-) -> Result<Json<Value>, ApiError> {
-    let Found { session, .. } = found(&gateway, &caller, &name).await?;
-    let summaries = gateway.store.summaries(session.id).await?;
-    let summaries: Vec<Value> =
-        summaries.iter().filter(|summary| !summary.summary.is_empty()).map(summary_json).collect();
-    Ok(Json(json!({"object": "list", "data": summaries})))
 }
 
 /// Lists the pins of a session.
@@ -346,14 +329,6 @@ fn message_json(message: &Arc<Message>) -> Value {
         "tool": tool.filter(|_| message.role == Role::Tool),
         "importance": message.importance,
         "created_at": message.created_at,
-    })
-}
-
-fn summary_json(summary: &Summary) -> Value {
-    json!({
-        "id": summary.id.to_string(), "object": "summary", "summary": summary.summary,
-        "message_count": summary.message_count, "start": summary.start, "end": summary.end,
-        "importance": summary.importance, "created_at": summary.created_at,
     })
 }
 

@@ -45,6 +45,7 @@ mod http;
 mod http_bounds;
 mod http_erased;
 mod http_sessions;
+mod http_summaries;
 mod http_tools;
 mod http_webhook;
 mod init;

@@ -31,6 +31,7 @@ use crate::turn::control::Control;
 use crate::turn::extraction::Extractor;
 use crate::turn::pipeline::Turns;
 use crate::turn::queue::{Job, Mailboxes, Runner};
+use crate::turn::summaries::Summariser;
 
 /// Runs jobs by where they are answered: in Telegram, or by the gateway.
 #[derive(Debug)]
@@ -54,6 +55,7 @@ pub(super) struct GatewayTurns {
     pub(super) runner: Arc<dyn Runner>,
     hub: Hub,
     meters: Arc<Meters>,
+    summariser: Summariser,
 }
 
 /// The gateway, ready to be served.
@@ -140,7 +142,7 @@ pub(super) async fn turns_of(
         stateless,
         meters: meters.clone(),
     });
-    Ok(Some(GatewayTurns { runner, hub, meters }))
+    Ok(Some(GatewayTurns { runner, hub, meters, summariser: telegram.summariser.clone() }))
 }
 
 /// The settings of turns whose questions come over HTTP: who may ask is known by then.
@@ -175,6 +177,7 @@ impl GatewayTurns {
             ledger: ledger.clone(),
             store: base.store.clone(),
             meters: self.meters,
+            summariser: self.summariser,
             vitals: base.vitals.clone(),
             clock: base.clock.clone(),
             background: base.groups.front.clone(),
