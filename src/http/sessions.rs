@@ -18,9 +18,7 @@ use crate::domain::erasure::{Erasure, Forgotten};
 use crate::domain::facts::OwnChange;
 use crate::domain::pin::{MAX_CONTENT_CHARS, Pin};
 use crate::ids::{MemoryId, PinId};
-use crate::store::{
-    ErasureStore, FactStore, MemoryStore, PinAdded, PinStore, SessionStore, SettingsStore,
-};
+use crate::store::{ErasureStore, FactStore, MemoryStore, PinAdded, PinStore, SessionStore, SettingsStore};
 
 /// So many things are given at once where nobody says how many, and at most.
 const USUAL: usize = 50;
@@ -324,7 +322,8 @@ fn message_json(message: &Arc<Message>) -> Value {
     json!({
         "index": message.index,
         "role": message.role,
-        "content": message.text,
+        // What a tool found is data of others, and may be orders to whatever model a client shows it to.
+        "content": (message.role != Role::Tool).then_some(&message.text),
         "model": message.model_id,
         "tool": tool.filter(|_| message.role == Role::Tool),
         "importance": message.importance,

@@ -110,6 +110,22 @@ async fn figaros_own_calls_run_here_and_are_not_made_again_when_the_caller_comes
     }
 }
 
+#[tokio::test]
+async fn what_tools_have_found_is_no_message_of_a_session() {
+    let world = World::new().await;
+    let gateway = world.gateway_that_searches().await;
+    world.tavily.push(Answer::pages(&[("Riga", "https://rain.example/riga", "It rains.")]));
+    world.script.push(Reply::turn(vec![call("web_search", json!({"query": "weather Riga"}))]));
+    world.script.push(Reply::text("It does."));
+    let asks = gateway.says("Does it rain?").user("ann").session("travel");
+    assert!(asks.words().await.starts_with("It does."));
+    let messages = gateway.get("/v1/sessions/travel/messages").user("ann").ok().await;
+    let shown = messages["data"].as_array().unwrap();
+    let search = shown.iter().find(|message| message["tool"]["name"] == "web_search").unwrap();
+    assert_eq!((&search["role"], &search["content"]), (&json!("tool"), &Value::Null));
+    assert!(!messages.to_string().contains("rain.example"), "{messages}");
+}
+
 /// Nobody is there to press a button: the model is told so, and the turn has an answer.
 #[tokio::test]
 async fn nobody_is_asked_back_over_http() {
@@ -272,7 +288,8 @@ async fn results_go_on_with_the_last_question_of_their_session_and_with_no_other
 async fn the_items_of_a_streamed_response_have_places_of_their_own() {
     let world = World::new().await;
     let gateway = world.gateway().await;
-    let tools = json!([{"type": "function", "name": "weather", "parameters": {"type": "object", "properties": {}}}]);
+    let tools =
+        json!([{"type": "function", "name": "weather", "parameters": {"type": "object", "properties": {}}}]);
     for says in [None, Some("Let me look.")] {
         let mut parts: Vec<Part> = says.into_iter().map(|words| Part::Text(words.to_owned())).collect();
         parts.push(call("weather", json!({"city": "Riga"})));
@@ -309,7 +326,8 @@ async fn the_items_of_a_streamed_response_have_places_of_their_own() {
         let whole = &events.last().unwrap()["response"];
         assert_eq!((&json!(output), output.len()), (&whole["output"], 2 + usize::from(says.is_some())));
         assert_eq!(output.iter().filter(|item| item["type"] == "function_call").count(), 2);
-        let numbers: Vec<u64> = events.iter().map(|event| event["sequence_number"].as_u64().unwrap()).collect();
+        let numbers: Vec<u64> =
+            events.iter().map(|event| event["sequence_number"].as_u64().unwrap()).collect();
         assert_eq!(numbers, (0..events.len() as u64).collect::<Vec<_>>());
     }
 }
