@@ -30,7 +30,7 @@ use crate::secret::{Redactor, SecretString};
 pub use embedder::EmbedderSettings;
 pub use env_file::{ENV_FILE, EnvEntry, EnvFault, EnvFile};
 pub use faults::Faults;
-pub use http::{ApiKey, HttpSettings, KeyHash, Rights, TokenKey, WebhookSettings, is_tenant};
+pub use http::{ApiKey, HttpSettings, KeyHash, Rights, TokenKey, TokenSettings, WebhookSettings, is_tenant};
 pub use log::{LogFormat, LogSettings};
 use models::read_idle_timeout;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};

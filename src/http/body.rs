@@ -1,12 +1,13 @@
-//! The body of a request: JSON, of a bounded length, in a bounded time.
+//! The body of a request: JSON, of a bounded length, in a bounded time, and with room for its bytes.
 
 use std::time::Duration;
 
-use axum::body::to_bytes;
-use axum::extract::{FromRequest, Request};
-use axum::http::{StatusCode, header};
+use axum::extract::Request;
+use axum::http::{HeaderMap, StatusCode, header};
+use futures::StreamExt;
 use serde::de::DeserializeOwned;
 
+use super::caller::{Account, Bytes};
 use super::error::ApiError;
 
 /// The most bytes of a body.
@@ -14,40 +15,69 @@ pub(super) const MAX_BYTES: usize = 4 << 20;
 /// It comes within this time.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A body of JSON, read.
+/// A body, read, and the room that its bytes take until what is made of them is not needed any more.
 #[derive(Debug)]
-pub(super) struct Body<T>(pub T);
+pub(super) struct Body<T> {
+    /// What it says.
+    pub said: T,
+    /// The room.
+    pub bytes: Bytes,
+}
 
-impl<S, T> FromRequest<S> for Body<T>
-where
-    S: Send + Sync,
-    T: DeserializeOwned,
-{
-    type Rejection = ApiError;
+/// Reads a body of JSON on this account.
+///
+/// # Errors
+/// If it is no such body, does not come in time, or there is no room for it.
+pub(super) async fn read<T: DeserializeOwned>(
+    account: &Account,
+    request: Request,
+) -> Result<Body<T>, ApiError> {
+    check(request.headers())?;
+    let late = |_late| ApiError {
+        status: StatusCode::REQUEST_TIMEOUT,
+        ..ApiError::invalid("the body did not come in time")
+    };
+    let (text, bytes) =
+        tokio::time::timeout(BODY_TIMEOUT, gathered(account, request)).await.map_err(late)??;
+    let said = serde_json::from_slice(&text);
+    let said = said.map_err(|error| ApiError::invalid(format!("the body cannot be read: {error}")))?;
+    Ok(Body { said, bytes })
+}
 
-    async fn from_request(request: Request, _state: &S) -> Result<Self, ApiError> {
-        let kind = request
-            .headers()
-            .get(header::CONTENT_TYPE)
-            .and_then(|kind| kind.to_str().ok())
-            .unwrap_or_default();
-        let kind = kind.split(';').next().unwrap_or_default().trim();
-        if !kind.eq_ignore_ascii_case("application/json") {
-            let error = ApiError::invalid("the body has to be JSON: send Content-Type: application/json");
-            return Err(ApiError { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, ..error });
-        }
-        let too_long = || {
-            let error =
-                ApiError::invalid(format!("the body has more than {} MiB, or broke off", MAX_BYTES >> 20));
-            ApiError { status: StatusCode::PAYLOAD_TOO_LARGE, ..error }
-        };
-        let reading = tokio::time::timeout(BODY_TIMEOUT, to_bytes(request.into_body(), MAX_BYTES)).await;
-        let reading = reading.map_err(|_late| ApiError {
-            status: StatusCode::REQUEST_TIMEOUT,
-            ..ApiError::invalid("the body did not come in time")
-        })?;
-        let bytes = reading.map_err(|_error| too_long())?;
-        let read = serde_json::from_slice(&bytes);
-        read.map(Self).map_err(|error| ApiError::invalid(format!("the body cannot be read: {error}")))
+/// Refuses by its head what is no JSON or too long.
+fn check(headers: &HeaderMap) -> Result<(), ApiError> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = text(header::CONTENT_TYPE).split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        let error = ApiError::invalid("the body has to be JSON: send Content-Type: application/json");
+        return Err(ApiError { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, ..error });
     }
+    match text(header::CONTENT_LENGTH).parse::<usize>() {
+        Ok(length) if length > MAX_BYTES => Err(too_long()),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// The bytes of a body. Room is taken for those that are there: whoever announces many and sends few takes it from nobody.
+async fn gathered(account: &Account, request: Request) -> Result<(Vec<u8>, Bytes), ApiError> {
+    let (mut text, mut bytes) = (Vec::new(), Bytes::default());
+    let mut parts = request.into_body().into_data_stream();
+    while let Some(part) = parts.next().await {
+        let part = part.map_err(|error| {
+            tracing::debug!(%error, "a body broke off");
+            let error = ApiError::invalid("the body broke off");
+            ApiError { status: StatusCode::REQUEST_TIMEOUT, ..error }
+        })?;
+        if text.len() + part.len() > MAX_BYTES {
+            return Err(too_long());
+        }
+        account.hold(part.len(), &mut bytes)?;
+        text.extend_from_slice(&part);
+    }
+    Ok((text, bytes))
+}
+
+fn too_long() -> ApiError {
+    let error = ApiError::invalid(format!("the body has more than {} MiB", MAX_BYTES >> 20));
+    ApiError { status: StatusCode::PAYLOAD_TOO_LARGE, ..error }
 }

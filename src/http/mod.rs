@@ -1,10 +1,12 @@
 //! The HTTP gateway: callers ask Figaro in the dialect of OpenAI, and their questions are answered by the same turns as those of
-//! Telegram. Who calls is found out by `caller`, a question goes into the queue of its conversation by `gateway`, what its turn
+//! Telegram. Who calls is found out by `caller`, a question goes into the queue of its conversation by `entry` and `asking`, what its turn
 //! tells reaches its followers by `hub`, and `chat` writes that down in the dialect. `docs/http.md` explains it to developers.
 
+mod asking;
 mod body;
 pub mod caller;
 mod chat;
+mod entry;
 mod error;
 mod events;
 pub mod gateway;
@@ -20,6 +22,7 @@ mod responses;
 mod said;
 mod sessions;
 mod sse;
+mod summaries;
 mod turns;
 
 use axum::Router;
@@ -30,7 +33,6 @@ use axum::routing::{delete, get, post};
 
 pub use self::error::ApiError;
 use self::gateway::Gateway;
-pub use self::handover::Handovers;
 pub use self::lanes::Lanes;
 
 /// What is served at which path.
@@ -50,7 +52,7 @@ pub fn router(gateway: Gateway) -> Router {
         .route("/v1/sessions", get(sessions::list))
         .route("/v1/sessions/{session}", get(sessions::one).delete(sessions::erase))
         .route("/v1/sessions/{session}/messages", get(sessions::messages))
-        .route("/v1/sessions/{session}/summaries", get(sessions::summaries))
+        .route("/v1/sessions/{session}/summaries", get(summaries::list).post(summaries::make))
         .route("/v1/sessions/{session}/pins", get(sessions::pins).post(sessions::add_pin))
         .route("/v1/sessions/{session}/pins/{pin}", delete(sessions::remove_pin))
         .route("/v1/memories", get(sessions::memories).delete(sessions::forget))

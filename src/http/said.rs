@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 
 use super::error::ApiError;
+use super::hub::{Cut, Turn};
 use crate::delivery::{Told, TurnClosing, TurnEnding, TurnEventKind};
 use crate::ids::RunId;
 
@@ -91,11 +92,14 @@ impl Said {
         }
     }
 
-    /// How the turn ended.
+    /// How the turn ended that has said this.
     ///
     /// # Errors
     /// Why it has no answer.
-    pub(super) fn ended(&self) -> Result<&TurnClosing, ApiError> {
+    pub(super) fn ended(&self, turn: &Turn) -> Result<&TurnClosing, ApiError> {
+        if let Some(cut) = turn.cut() {
+            return Err(why_cut(cut));
+        }
         let nothing = || match self.declined {
             true => {
                 ApiError::unavailable("store", "the storage failed, so the question was not taken: ask again")
@@ -105,12 +109,35 @@ impl Said {
         let closing = self.closing.as_ref().ok_or_else(nothing)?;
         match &closing.ending {
             TurnEnding::Answered => Ok(closing),
-            TurnEnding::Stopped => Err(ApiError::conflict("the turn was stopped before it had its answer")),
+            TurnEnding::Stopped => Err(stopped()),
             TurnEnding::Failed { label, reason } => {
                 tracing::debug!(label, reason, "a question over HTTP has no answer");
                 Err(failed(label))
             }
         }
+    }
+}
+
+/// The session does not wait for the results that were sent.
+#[must_use]
+pub(super) fn not_waited_for() -> ApiError {
+    let words = "this session does not wait for these results: the calls have to be those that the answer to its last question has asked for; \
+         put the question again, or leave X-Session-Id out";
+    ApiError { code: "no_open_calls", ..ApiError::invalid(words) }.about("messages")
+}
+
+fn stopped() -> ApiError {
+    ApiError::conflict("the turn was stopped before it had its answer")
+}
+
+fn why_cut(cut: Cut) -> ApiError {
+    match cut {
+        Cut::Erased => ApiError {
+            code: "erased",
+            ..ApiError::conflict("what was said here was erased before all of it was read")
+        },
+        Cut::Stopped => stopped(),
+        Cut::Foreign => not_waited_for(),
     }
 }
 

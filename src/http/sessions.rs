@@ -1,14 +1,14 @@
-//! What is kept of a caller: their sessions, with messages, summaries and pins, and what is remembered of them.
+//! What is kept of a caller: their sessions, with messages and pins, and what is remembered of them.
 
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query, Request, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::body::Body;
+use super::body::{self, Body};
 use super::caller::{Caller, Spot};
 use super::error::ApiError;
 use super::gateway::Gateway;
@@ -17,11 +17,8 @@ use crate::domain::conversation::{Message, Role, Session};
 use crate::domain::erasure::{Erasure, Forgotten};
 use crate::domain::facts::OwnChange;
 use crate::domain::pin::{MAX_CONTENT_CHARS, Pin};
-use crate::domain::summary::Summary;
 use crate::ids::{MemoryId, PinId};
-use crate::store::{
-    ErasureStore, FactStore, MemoryStore, PinAdded, PinStore, SessionStore, SettingsStore, SummaryStore,
-};
+use crate::store::{ErasureStore, FactStore, MemoryStore, PinAdded, PinStore, SessionStore, SettingsStore};
 
 /// So many things are given at once where nobody says how many, and at most.
 const USUAL: usize = 50;
@@ -47,9 +44,9 @@ pub(super) struct NewPin {
 }
 
 /// A session of a caller.
-struct Found {
-    spot: Spot,
-    session: Session,
+pub(super) struct Found {
+    pub(super) spot: Spot,
+    pub(super) session: Session,
 }
 
 const fn may_see(rights: &Rights) -> bool {
@@ -78,7 +75,7 @@ fn home(caller: &Caller) -> Result<Spot, ApiError> {
 }
 
 /// The session of this name, which nothing here begins.
-async fn found(gateway: &Gateway, caller: &Caller, name: &str) -> Result<Found, ApiError> {
+pub(super) async fn found(gateway: &Gateway, caller: &Caller, name: &str) -> Result<Found, ApiError> {
     caller.require(may_see, "sessions")?;
     let spot = caller.session(name)?;
     let none = || ApiError::not_found("no_session", "there is no session of this name");
@@ -152,7 +149,10 @@ pub(super) async fn erase(
     let Found { spot, session } = found(&gateway, &caller, &name).await?;
     let what = Erasure::Session(spot.place.conversation(), session.id);
     match gateway.store.erase(&what, gateway.clock.now()).await? {
-        Forgotten::Done(_) => Ok(StatusCode::NO_CONTENT),
+        Forgotten::Done(_) => {
+            gateway.hub.forget_conversation(spot.place.conversation());
+            Ok(StatusCode::NO_CONTENT)
+        }
         Forgotten::Busy => {
             Err(ApiError::conflict("an answer is being written in this session: try again when it is done"))
         }
@@ -180,22 +180,6 @@ pub(super) async fn messages(
     Ok(Json(json!({"object": "list", "data": messages, "has_more": has_more, "last": last})))
 }
 
-/// Lists the summaries of a session, those of the oldest messages first.
-///
-/// # Errors
-/// If there is none.
-pub(super) async fn summaries(
-    State(gateway): State<Gateway>,
-    caller: Caller,
-    Path(name): Path<String>,
-) -> Result<Json<Value>, ApiError> {
-    let Found { session, .. } = found(&gateway, &caller, &name).await?;
-    let summaries = gateway.store.summaries(session.id).await?;
-    let summaries: Vec<Value> =
-        summaries.iter().filter(|summary| !summary.summary.is_empty()).map(summary_json).collect();
-    Ok(Json(json!({"object": "list", "data": summaries})))
-}
-
 /// Lists the pins of a session.
 ///
 /// # Errors
@@ -219,9 +203,10 @@ pub(super) async fn add_pin(
     State(gateway): State<Gateway>,
     caller: Caller,
     Path(name): Path<String>,
-    Body(new): Body<NewPin>,
+    request: Request,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
     let Found { spot, session } = found(&gateway, &caller, &name).await?;
+    let Body { said: new, .. } = body::read::<NewPin>(&caller.account, request).await?;
     let content = new.content.trim();
     if content.is_empty() || content.chars().count() > MAX_CONTENT_CHARS {
         let words = format!("a pin has 1 to {MAX_CONTENT_CHARS} characters");
@@ -316,6 +301,8 @@ pub(super) async fn remove_memory(
 pub(super) async fn forget(State(gateway): State<Gateway>, caller: Caller) -> Result<Json<Value>, ApiError> {
     let spot = home(&caller)?;
     let erased = gateway.store.erase_memories(&spot.user).await?;
+    // Answers tell what was remembered.
+    gateway.hub.forget_caller(&caller.identity());
     Ok(Json(json!({"erased": erased})))
 }
 
@@ -335,19 +322,12 @@ fn message_json(message: &Arc<Message>) -> Value {
     json!({
         "index": message.index,
         "role": message.role,
-        "content": message.text,
+        // What a tool found is data of others, and may be orders to whatever model a client shows it to.
+        "content": (message.role != Role::Tool).then_some(&message.text),
         "model": message.model_id,
         "tool": tool.filter(|_| message.role == Role::Tool),
         "importance": message.importance,
         "created_at": message.created_at,
-    })
-}
-
-fn summary_json(summary: &Summary) -> Value {
-    json!({
-        "id": summary.id.to_string(), "object": "summary", "summary": summary.summary,
-        "message_count": summary.message_count, "start": summary.start, "end": summary.end,
-        "importance": summary.importance, "created_at": summary.created_at,
     })
 }
 

@@ -7,6 +7,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde_json::json;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::caller::{Caller, header};
 use super::chat::usage;
@@ -36,7 +37,7 @@ pub(super) async fn follow(
     let turn = turn_of(&gateway, &caller, &id)?;
     let seen = header(&headers, "last-event-id")?.map(str::parse::<usize>).transpose();
     let seen = seen.map_err(|_odd| ApiError::invalid("Last-Event-ID is no number of an event"))?;
-    Ok(stream(turn, seen))
+    Ok(stream(turn, seen, caller.account.follow()?))
 }
 
 /// Follows the newest turn of a session.
@@ -53,7 +54,7 @@ pub(super) async fn follow_session(
     let turn = gateway.hub.newest_in(spot.place.conversation()).filter(|turn| turn.is_of(&caller.identity()));
     let turn =
         turn.ok_or_else(|| ApiError::not_found("no_turn", "no turn of this session can be followed now"))?;
-    Ok(stream(turn, None))
+    Ok(stream(turn, None, caller.account.follow()?))
 }
 
 /// Stops a turn, whoever follows it.
@@ -66,7 +67,10 @@ pub(super) async fn stop(
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
     caller.require(may_ask, "questions")?;
-    turn_of(&gateway, &caller, &id)?.stop();
+    let turn = turn_of(&gateway, &caller, &id)?;
+    if turn.stop() && gateway.mailboxes.withdraw(turn.conversation(), turn.id()) {
+        turn.end();
+    }
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -82,7 +86,7 @@ fn turn_of(gateway: &Gateway, caller: &Caller, id: &str) -> Result<Arc<Turn>, Ap
     gateway.hub.turn(id, &caller.identity()).ok_or_else(none)
 }
 
-fn stream(turn: Arc<Turn>, seen: Option<usize>) -> Response {
+fn stream(turn: Arc<Turn>, seen: Option<usize>, place: OwnedSemaphorePermit) -> Response {
     let metadata = Metadata { turn: turn.id(), session: None, agent: turn.agent().map(str::to_owned) };
     let first = seen.is_none().then(|| sse::event("metadata", &metadata.json()));
     sse::stream(Following {
@@ -92,6 +96,7 @@ fn stream(turn: Arc<Turn>, seen: Option<usize>) -> Response {
         seen,
         first,
         is_over: false,
+        _place: place,
     })
 }
 
@@ -105,6 +110,8 @@ struct Following {
     seen: Option<usize>,
     first: Option<String>,
     is_over: bool,
+    /// Among the followers of the caller.
+    _place: OwnedSemaphorePermit,
 }
 
 impl Frames for Following {
@@ -146,11 +153,11 @@ impl Following {
     }
 
     fn end(&self) -> String {
-        match self.said.ended() {
+        match self.said.ended(self.follower.turn()) {
             Ok(closing) => {
                 let model = closing.model.as_ref().map(ToString::to_string);
-                let handed = self.follower.turn().handed();
-                let calls = handed.map_or(0, |handed| handed.calls.len());
+                let handover = self.follower.turn().handover();
+                let calls = handover.map_or(0, |handover| handover.calls.len());
                 let done = json!({
                     "text": self.said.whole(), "model": model, "usage": usage(closing.usage), "calls_for_you": calls,
                 });

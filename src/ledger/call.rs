@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use super::bill::{Bill, MeteredStream, Room};
 use super::{DrawnBy, Ledger, LedgerError, Tree};
 use crate::domain::model::ModelName;
-use crate::domain::usage::{Payer, Purpose};
+use crate::domain::usage::{Payer, Purpose, Usage};
 use crate::policy::budget::{MAX_ASKED_OUTPUT, Ruling, Wanted};
 use crate::provider::Request;
 use crate::provider::fold::Pass;
@@ -49,6 +49,15 @@ pub(super) struct Granted {
     output: u64,
     /// Whether its provider may search.
     search: bool,
+}
+
+/// What a call in the background has written.
+#[derive(Debug, Clone, Default)]
+pub struct Written {
+    /// Its text; `None` where the provider withheld it, or it ended in the middle.
+    pub text: Option<String>,
+    /// The tokens that it took, as far as the provider says.
+    pub usage: Usage,
 }
 
 impl Ledger {
@@ -97,8 +106,7 @@ impl Ledger {
         self.call_for(Way::Alone(Purpose::Background), model, request, payer).await
     }
 
-    /// As [`Self::background`], read to its end: the text of the answer. `None` where the provider withheld it, or it ended in
-    /// the middle.
+    /// As [`Self::background`], read to its end.
     ///
     /// # Errors
     /// As for [`Self::background`]; also when the call breaks off.
@@ -107,13 +115,14 @@ impl Ledger {
         model: &ModelName,
         request: Request,
         payer: Payer,
-    ) -> Result<Option<String>, LedgerError> {
+    ) -> Result<Written, LedgerError> {
         let mut call = self.background(model, request, payer).await?;
         let mut pass = Pass::default();
         while let Some(event) = call.next().await {
             pass.absorb(event?);
         }
-        Ok((pass.filtered.is_none() && !pass.cut_short).then_some(pass.text))
+        let text = (pass.filtered.is_none() && !pass.cut_short).then_some(pass.text);
+        Ok(Written { text, usage: pass.usage.unwrap_or_default() })
     }
 
     async fn call_for(

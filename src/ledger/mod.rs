@@ -26,7 +26,7 @@ use crate::shutdown::TaskTracker;
 use crate::store::{StoreError, UsageStore};
 
 pub use bill::MeteredStream;
-pub use call::Drawing;
+pub use call::{Drawing, Written};
 pub use embedder::MeteredEmbedder;
 pub use tree::{DrawnBy, Tree};
 

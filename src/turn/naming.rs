@@ -140,7 +140,7 @@ impl Namer {
         };
         let written = self.ledger.background_text(&unnamed.model, request, unnamed.payer.clone()).await?;
         // What is withheld is no name, and the beginning of one is none either.
-        Ok(written.unwrap_or_default())
+        Ok(written.text.unwrap_or_default())
     }
 
     /// Gives the topic of a session its name, where Telegram made the title up and nobody has chosen another.

@@ -77,9 +77,9 @@ impl Left {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(handed);
     }
 
-    /// What the turn has left, once it is over.
+    /// What the turn has left, once it is over. It is given once: it may be long, and has one keeper.
     #[must_use]
-    pub fn handed(&self) -> Option<Handed> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn take(&self) -> Option<Handed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

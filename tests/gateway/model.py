@@ -32,6 +32,8 @@ class Model(BaseHTTPRequestHandler):
         names = [tool["function"]["name"] for tool in body.get("tools", [])]
         if "please fail" in asked:
             return self.whole(400, {"error": {"message": "the service does not like it", "type": "invalid_request_error"}})
+        if any("You summarise conversations." in text(m) for m in body["messages"] if m["role"] == "system"):
+            return self.stream([{"content": '{"summary": "They said hello.", "importance": 5}'}], "stop")
         if last["role"] == "tool":
             return self.stream([{"content": f"The tool says: {text(last)}"}], "stop")
         if "weather" in asked and "get_weather" in names:

@@ -204,6 +204,21 @@ async fn nobody_gets_in_without_a_key_and_each_key_is_good_for_what_it_says() {
         metrics.contains("figaro_http_requests_total{path=\"/v1/models\",status=\"401\"} 4"),
         "{metrics}"
     );
+    // Whom a proxy takes the first of two for may be another than the one that we take.
+    for (name, value) in [
+        ("x-user-id", "bob"),
+        ("x-tenant-id", "acme"),
+        ("authorization", "Bearer key-of-tenants-0123"),
+        ("x-session-id", "b"),
+    ] {
+        let twice =
+            gateway.says("x").user("ann").session("a").header("x-tenant-id", "default").also(name, value);
+        let (status, error) = twice.refused().await;
+        assert!(
+            status == 400 && error["message"].as_str().unwrap().contains("more than once"),
+            "{name}: {status} {error}"
+        );
+    }
     // Another tenant is for those that may name one.
     assert_eq!(gateway.says("x").header("x-tenant-id", "acme").refused().await.0, 403);
     world.script.push(Reply::text("Hello, acme."));

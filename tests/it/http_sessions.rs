@@ -7,6 +7,7 @@ use jsonwebtoken::{EncodingKey, Header, encode};
 use proptest::prelude::*;
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 use crate::support::World;
 use crate::support::http::{Asking, Gateway, KEY, OWNER, TENANTS, frames, said};
@@ -24,6 +25,19 @@ impl Gateway {
         match who.user {
             Some(user) => asking.user(user),
             None => asking,
+        }
+    }
+
+    /// Returns once the metrics have these lines.
+    async fn counts(&self, lines: &[&str]) {
+        let deadline = tokio::time::Instant::now() + crate::support::TIMEOUT;
+        loop {
+            let metrics = self.plain(Method::GET, "/metrics").key(OWNER).text().await.1;
+            if lines.iter().all(|line| metrics.contains(line)) {
+                return;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "{metrics}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
@@ -217,6 +231,9 @@ async fn a_key_has_bounds_and_a_turn_can_be_stopped() {
     assert_eq!(response.status(), 429);
     let wait: u64 = response.headers()["retry-after"].to_str().unwrap().parse().unwrap();
     assert!((1..=30).contains(&wait), "{wait}");
+    // Reading counts as asking does.
+    assert_eq!(gateway.plain(Method::GET, "/v1/sessions").key(fast).refused().await.0, 429);
+    assert_eq!(gateway.plain(Method::DELETE, "/v1/turns/none").key(fast).refused().await.0, 404);
     asks(poor).words().await;
     let (status, error) = asks(poor).refused().await;
     assert_eq!((status, &error["code"]), (429, &json!("insufficient_quota")));
@@ -233,16 +250,58 @@ async fn a_key_has_bounds_and_a_turn_can_be_stopped() {
     assert!(text.contains("was stopped") && text.ends_with("[DONE]\n\n"), "{text}");
 }
 
+#[tokio::test]
+async fn a_turn_that_waits_and_is_stopped_is_over_at_once() {
+    let world = World::new().await;
+    let gateway = world.gateway().await;
+    let gate = Gate::new();
+    world.script.push(Reply::text("Here is the whole of it.").behind(&gate));
+    let tasks = figaro::shutdown::TaskTracker::new();
+    let asks = |words: &str| {
+        let (asking, (tell, told)) = (gateway.says(words).user("ann").session("a"), oneshot::channel());
+        tasks.spawn("asking", async move { drop(tell.send(asking.send().await)) });
+        told
+    };
+    let running = asks("Are you there?");
+    gateway.counts(&["figaro_turns_running 1\n"]).await;
+    let waiting = asks("And now?");
+    gateway.counts(&["figaro_questions_waiting 1\n"]).await;
+    let mut newest = gateway.get("/v1/sessions/a/events").user("ann").send().await;
+    let first = String::from_utf8(newest.chunk().await.unwrap().unwrap().to_vec()).unwrap();
+    let id = frames(&first)[0].json()["turn_id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/turns/{id}");
+    assert_eq!(gateway.plain(Method::DELETE, &path).key(KEY).user("ann").text().await.0, 204);
+    let followed = newest.text().await.unwrap();
+    assert!(followed.contains("event: error\n") && followed.contains("was stopped"), "{followed}");
+    let waiting = waiting.await.unwrap();
+    let (status, retries) = (waiting.status(), waiting.headers()["x-should-retry"].clone());
+    let body: Value = waiting.json().await.unwrap();
+    assert_eq!((status.as_u16(), retries.to_str().unwrap()), (409, "false"), "{body}");
+    assert!(body["error"]["message"].as_str().unwrap().contains("was stopped"), "{body}");
+    gateway.counts(&["figaro_turns_running 1\n", "figaro_questions_waiting 0\n"]).await;
+    gate.open();
+    assert_eq!(running.await.unwrap().status(), 200);
+    assert_eq!(world.model.requests().len(), 1, "the other one was never asked");
+}
+
 const SECRET: &str = "a secret of more than thirty-two letters";
 
-fn token(claims: Value) -> String {
+fn token(mut claims: Value) -> String {
+    for (name, value) in [("aud", "figaro"), ("iss", "https://id.example.com")] {
+        claims.as_object_mut().unwrap().entry(name).or_insert_with(|| value.into());
+    }
     encode(&Header::default(), &claims, &EncodingKey::from_secret(SECRET.as_bytes())).unwrap()
 }
 
 #[tokio::test]
 async fn a_token_says_who_asks_whatever_the_headers_say() {
     let world = World::new().await;
-    let gateway = world.gateway_with(&[("JWT_SECRET", SECRET)]).await;
+    let settings = [
+        ("JWT_SECRET", SECRET),
+        ("HTTP_JWT_AUDIENCE", "figaro"),
+        ("HTTP_JWT_ISSUER", "https://id.example.com"),
+    ];
+    let gateway = world.gateway_with(&settings).await;
     world.otherwise(Reply::text("I see."));
     let until = figaro::clock::Clock::system().now().timestamp() + 3600;
     let ann = token(json!({"sub": "ann", "exp": until, "tenant_id": "acme"}));
@@ -257,10 +316,35 @@ async fn a_token_says_who_asks_whatever_the_headers_say() {
     assert_eq!(asks(&bob, "x").header("x-tenant-id", "globex").refused().await.0, 403);
     let ended = token(json!({"sub": "ann", "exp": until - 7200}));
     assert_eq!(asks(&ended, "x").refused().await.0, 401);
+    for other in [json!({"aud": "another"}), json!({"iss": "another"}), json!({"nbf": until})] {
+        let mut claims = json!({"sub": "ann", "exp": until, "tenant_id": "acme"});
+        claims.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
+        assert_eq!(asks(&token(claims), "x").refused().await.0, 401, "{other}");
+    }
     assert_eq!(gateway.plain(Method::GET, "/v1/models").refused().await.0, 401);
     let metrics = token(json!({"sub": "m", "exp": until, "scope": "figaro:metrics"}));
     assert_eq!(gateway.plain(Method::GET, "/metrics").key(&metrics).text().await.0, 200);
     assert_eq!(asks(&metrics, "x").refused().await.0, 403);
+}
+
+#[tokio::test]
+async fn each_subject_of_tokens_has_bounds() {
+    let world = World::new().await;
+    world.otherwise(Reply::text("I see."));
+    let until = figaro::clock::Clock::system().now().timestamp() + 3600;
+    let asks = |gateway: &Gateway, user: &str| {
+        let token = token(json!({"sub": user, "exp": until}));
+        gateway.plain(Method::POST, "/v1/chat/completions").key(&token).json(&said("hi"))
+    };
+    for (name, value, code) in
+        [("HTTP_JWT_RATE", "1", "rate_limit_exceeded"), ("HTTP_JWT_TOKENS", "10", "insufficient_quota")]
+    {
+        let gateway = world.gateway_with(&[("JWT_SECRET", SECRET), (name, value)]).await;
+        asks(&gateway, "ann").words().await;
+        let (status, error) = asks(&gateway, "ann").refused().await;
+        assert_eq!((status, error["code"].as_str()), (429, Some(code)));
+        asks(&gateway, "bob").words().await;
+    }
 }
 
 proptest! {
@@ -275,7 +359,7 @@ proptest! {
         use figaro::config::Rights;
         let spot = |(tenant, user, session): &(String, Option<String>, String)| {
             let user = user.as_deref().map(str::trim).filter(|user| !user.is_empty()).map(str::to_owned);
-            let caller = Caller { key: None, rights: Rights::USUAL, tenant: tenant.clone(), user: user.clone() };
+            let caller = Caller { account: std::sync::Arc::default(), rights: Rights::USUAL, tenant: tenant.clone(), user: user.clone() };
             let session = session.trim().to_owned();
             caller.session(&session).ok().map(|spot| ((tenant.clone(), user, session), spot))
         };
@@ -298,16 +382,7 @@ async fn a_stop_lets_turns_end_and_tells_those_who_wait() {
     let waiting = gateway.says("And now?").user("ann").session("a").send();
     let ending = async {
         // One is at the model, and the other waits for it.
-        let at_work = ["figaro_turns_running 1\n", "figaro_questions_waiting 1\n"];
-        let deadline = tokio::time::Instant::now() + crate::support::TIMEOUT;
-        loop {
-            let metrics = gateway.plain(Method::GET, "/metrics").key(OWNER).text().await.1;
-            if at_work.iter().all(|line| metrics.contains(line)) {
-                break;
-            }
-            assert!(tokio::time::Instant::now() < deadline, "{metrics}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        gateway.counts(&["figaro_turns_running 1\n", "figaro_questions_waiting 1\n"]).await;
         gateway.bot.signal("TERM");
         gateway.bot.logged("stopping").await;
         gate.open();

@@ -110,6 +110,22 @@ async fn figaros_own_calls_run_here_and_are_not_made_again_when_the_caller_comes
     }
 }
 
+#[tokio::test]
+async fn what_tools_have_found_is_no_message_of_a_session() {
+    let world = World::new().await;
+    let gateway = world.gateway_that_searches().await;
+    world.tavily.push(Answer::pages(&[("Riga", "https://rain.example/riga", "It rains.")]));
+    world.script.push(Reply::turn(vec![call("web_search", json!({"query": "weather Riga"}))]));
+    world.script.push(Reply::text("It does."));
+    let asks = gateway.says("Does it rain?").user("ann").session("travel");
+    assert!(asks.words().await.starts_with("It does."));
+    let messages = gateway.get("/v1/sessions/travel/messages").user("ann").ok().await;
+    let shown = messages["data"].as_array().unwrap();
+    let search = shown.iter().find(|message| message["tool"]["name"] == "web_search").unwrap();
+    assert_eq!((&search["role"], &search["content"]), (&json!("tool"), &Value::Null));
+    assert!(!messages.to_string().contains("rain.example"), "{messages}");
+}
+
 /// Nobody is there to press a button: the model is told so, and the turn has an answer.
 #[tokio::test]
 async fn nobody_is_asked_back_over_http() {
@@ -218,4 +234,104 @@ async fn the_responses_dialect_asks_the_same() {
     let refused = gateway
         .post("/v1/responses", &json!({"model": "figaro", "input": "x", "previous_response_id": "resp_1"}));
     assert_eq!(refused.refused().await.0, 400);
+}
+
+#[tokio::test]
+async fn results_go_on_with_the_last_question_of_their_session_and_with_no_other() {
+    let world = World::new().await;
+    let gateway = world.gateway().await;
+    let asks =
+        |gateway: &Gateway, body: &Value, session: &str| gateway.chat(body).user("ann").session(session);
+    let mut handed = Vec::new();
+    for session in ["travel", "other"] {
+        world.script.push(Reply::turn(vec![call("weather", json!({"city": "Riga"}))]));
+        let body = with_tools(said("Does it rain in Riga?"));
+        let completion = asks(&gateway, &body, session).ok().await;
+        handed.push(answered(body, &completion, "rain"));
+    }
+    let [travel, other] = &handed[..] else { panic!("{handed:?}") };
+    let asked = world.model.requests().len();
+    let foreign = {
+        let body = with_tools(said("Does it rain in Riga?"));
+        let call =
+            json!({"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": "{}"}});
+        let completion =
+            json!({"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": [call]}}]});
+        answered(body, &completion, "rain")
+    };
+    for (body, session) in [(other, "travel"), (&foreign, "travel"), (travel, "new")] {
+        let (status, error) = asks(&gateway, body, session).refused().await;
+        assert_eq!((status, &error["code"]), (400, &json!("no_open_calls")), "{session}: {error}");
+        assert_eq!(error["param"], "messages");
+    }
+    assert_eq!(world.model.requests().len(), asked, "no model was asked");
+    // The right ones go on, also when they come a second time, and after a restart.
+    for again in [false, true] {
+        world.script.push(Reply::text("It rains."));
+        assert_eq!(asks(&gateway, travel, "travel").words().await, "It rains.", "again: {again}");
+    }
+    drop(gateway);
+    let gateway = world.gateway().await;
+    world.script.push(Reply::text("So it does."));
+    assert_eq!(asks(&gateway, other, "other").words().await, "So it does.");
+    // Another question was put since.
+    world.script.push(Reply::text("Yes."));
+    asks(&gateway, &said("Is it warm?"), "other").words().await;
+    assert_eq!(asks(&gateway, other, "other").refused().await.0, 400);
+    let messages = gateway.get("/v1/sessions/other/messages").user("ann").ok().await;
+    let last = messages["data"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["content"], "Yes.", "nothing of it was replaced");
+}
+
+/// Put together as the official clients do it: by the place of each item.
+#[tokio::test]
+async fn the_items_of_a_streamed_response_have_places_of_their_own() {
+    let world = World::new().await;
+    let gateway = world.gateway().await;
+    let tools =
+        json!([{"type": "function", "name": "weather", "parameters": {"type": "object", "properties": {}}}]);
+    for says in [None, Some("Let me look.")] {
+        let mut parts: Vec<Part> = says.into_iter().map(|words| Part::Text(words.to_owned())).collect();
+        parts.push(call("weather", json!({"city": "Riga"})));
+        parts.push(call("weather", json!({"city": "Oslo"})));
+        world.script.push(Reply::turn(parts));
+        let body = json!({"model": "figaro", "input": "Where does it rain?", "tools": tools, "stream": true});
+        let frames = gateway.post("/v1/responses", &body).frames().await;
+        let events: Vec<Value> = frames.iter().map(|frame| frame.json()).collect();
+        let mut output: Vec<Value> = Vec::new();
+        for event in &events {
+            let at = event["output_index"].as_u64().map(|at| at as usize);
+            match event["type"].as_str().unwrap() {
+                "response.output_item.added" => {
+                    assert_eq!((at, &event["item"]["status"]), (Some(output.len()), &json!("in_progress")));
+                    output.push(event["item"].clone());
+                }
+                "response.content_part.added" => {
+                    output[at.unwrap()]["content"].as_array_mut().unwrap().push(event["part"].clone());
+                }
+                "response.output_text.delta" => {
+                    add(&mut output[at.unwrap()]["content"][0]["text"], &event["delta"]);
+                }
+                "response.function_call_arguments.delta" => {
+                    assert_eq!(event["item_id"], output[at.unwrap()]["id"]);
+                    add(&mut output[at.unwrap()]["arguments"], &event["delta"]);
+                }
+                "response.output_item.done" => {
+                    output[at.unwrap()]["status"] = "completed".into();
+                    assert_eq!(output[at.unwrap()], event["item"]);
+                }
+                _ => {}
+            }
+        }
+        let whole = &events.last().unwrap()["response"];
+        assert_eq!((&json!(output), output.len()), (&whole["output"], 2 + usize::from(says.is_some())));
+        assert_eq!(output.iter().filter(|item| item["type"] == "function_call").count(), 2);
+        let numbers: Vec<u64> =
+            events.iter().map(|event| event["sequence_number"].as_u64().unwrap()).collect();
+        assert_eq!(numbers, (0..events.len() as u64).collect::<Vec<_>>());
+    }
+}
+
+fn add(text: &mut Value, delta: &Value) {
+    *text = format!("{}{}", text.as_str().unwrap(), delta.as_str().unwrap()).into();
 }

@@ -118,5 +118,5 @@ async fn all_that_the_document_names_is_served() {
             count += 1;
         }
     }
-    assert_eq!(count, 22);
+    assert_eq!(count, 23);
 }

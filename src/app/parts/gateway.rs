@@ -20,7 +20,7 @@ use crate::http::gateway::Gateway;
 use crate::http::hub::{GatewayDelivery, GatewayRunner, Hub, Stateless};
 use crate::http::listen::Door;
 use crate::http::metrics::Meters;
-use crate::http::{Handovers, Lanes, router};
+use crate::http::{Lanes, router};
 use crate::ledger::Ledger;
 use crate::shutdown::TaskTracker;
 use crate::store::kv::KvStore;
@@ -31,6 +31,7 @@ use crate::turn::control::Control;
 use crate::turn::extraction::Extractor;
 use crate::turn::pipeline::Turns;
 use crate::turn::queue::{Job, Mailboxes, Runner};
+use crate::turn::summaries::Summariser;
 
 /// Runs jobs by where they are answered: in Telegram, or by the gateway.
 #[derive(Debug)]
@@ -54,6 +55,7 @@ pub(super) struct GatewayTurns {
     pub(super) runner: Arc<dyn Runner>,
     hub: Hub,
     meters: Arc<Meters>,
+    summariser: Summariser,
 }
 
 /// The gateway, ready to be served.
@@ -133,8 +135,14 @@ pub(super) async fn turns_of(
     let stateless =
         turns(&passing, ledger.clone(), parts(delivery(&store), alone(&passing, ledger), background));
     let stateless = Stateless { turns: stateless, store, clock: base.clock.clone(), folder };
-    let runner = Arc::new(GatewayRunner { hub: hub.clone(), kept, stateless, meters: meters.clone() });
-    Ok(Some(GatewayTurns { runner, hub, meters }))
+    let runner = Arc::new(GatewayRunner {
+        hub: hub.clone(),
+        kept,
+        store: base.store.clone(),
+        stateless,
+        meters: meters.clone(),
+    });
+    Ok(Some(GatewayTurns { runner, hub, meters, summariser: telegram.summariser.clone() }))
 }
 
 /// The settings of turns whose questions come over HTTP: who may ask is known by then.
@@ -164,12 +172,12 @@ impl GatewayTurns {
             known: Arc::new(Known::new(&base.settings.http)),
             hub: self.hub,
             lanes: Lanes::default(),
-            handovers: Handovers::default(),
             mailboxes: mailboxes.clone(),
             prompts: base.prompts.clone(),
             ledger: ledger.clone(),
             store: base.store.clone(),
             meters: self.meters,
+            summariser: self.summariser,
             vitals: base.vitals.clone(),
             clock: base.clock.clone(),
             background: base.groups.front.clone(),

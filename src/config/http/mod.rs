@@ -1,17 +1,16 @@
-//! The HTTP gateway: where it listens and who may use it. `HTTP_ADDR`, `API_KEYS`, `JWT_SECRET`, `JWT_PUBLIC_KEY`.
+//! The HTTP gateway: where it listens and who may use it. `HTTP_ADDR`, `API_KEYS`, and what tokens take.
 
 mod keys;
+mod tokens;
 mod webhook;
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
 pub use self::keys::{ApiKey, KeyHash, Rights, is_tenant};
+pub use self::tokens::{TokenKey, TokenSettings};
 pub use self::webhook::WebhookSettings;
 use super::reader::Reader;
 use crate::secret::SecretString;
-
-/// A secret of fewer bytes can be guessed: HS256 asks for as many as its hash has.
-const MIN_SECRET: usize = 32;
 
 /// What the gateway is told from outside.
 #[derive(Debug, Clone, Default)]
@@ -20,29 +19,20 @@ pub struct HttpSettings {
     pub address: Option<SocketAddr>,
     /// The keys that callers may show.
     pub keys: Vec<ApiKey>,
-    /// What the tokens of callers are signed with; `None` where none are taken.
-    pub token_key: Option<TokenKey>,
+    /// The tokens that callers may show; `None` where none are taken.
+    pub tokens: Option<TokenSettings>,
     /// Where Telegram sends updates; `None` where they are fetched.
     pub webhook: Option<WebhookSettings>,
-}
-
-/// What proves that a token is genuine. It fixes the algorithm: a token that names another is refused.
-#[derive(Debug, Clone)]
-pub enum TokenKey {
-    /// HS256, by this secret.
-    Secret(SecretString),
-    /// RS256, by this public key in PEM.
-    Public(String),
 }
 
 impl HttpSettings {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
         let address = read_address(reader);
-        let (keys, token_key) = (keys::read(reader), read_token_key(reader));
+        let (keys, tokens) = (keys::read(reader), TokenSettings::read(reader));
         let webhook = WebhookSettings::read(reader, address.is_some());
-        let settings = Self { address, keys, token_key, webhook };
+        let settings = Self { address, keys, tokens, webhook };
         let has_webhook = settings.webhook.is_some();
-        let is_open = settings.keys.is_empty() && settings.token_key.is_none();
+        let is_open = settings.keys.is_empty() && settings.tokens.is_none();
         if is_open && address.is_some_and(|address| !address.ip().is_loopback()) {
             reader.fault(
                 "HTTP_ADDR",
@@ -60,7 +50,7 @@ impl HttpSettings {
 
     /// The secret that tokens are signed by, and that of Telegram.
     pub(super) fn secrets(&self) -> impl Iterator<Item = &SecretString> {
-        let of_tokens = match &self.token_key {
+        let of_tokens = match self.tokens.as_ref().map(|tokens| &tokens.key) {
             Some(TokenKey::Secret(secret)) => Some(secret),
             Some(TokenKey::Public(_)) | None => None,
         };
@@ -85,49 +75,14 @@ fn read_address(reader: &mut Reader<'_>) -> Option<SocketAddr> {
     address
 }
 
-fn read_token_key(reader: &mut Reader<'_>) -> Option<TokenKey> {
-    let (secret, public) = (reader.get("JWT_SECRET"), reader.get("JWT_PUBLIC_KEY"));
-    match (secret, public) {
-        (Some(_), Some(_)) => {
-            reader.fault(
-                "JWT_PUBLIC_KEY",
-                "is set beside JWT_SECRET: tokens are signed by one of them; leave the other out",
-            );
-            None
-        }
-        (Some(secret), None) => {
-            if secret.len() < MIN_SECRET {
-                reader.fault("JWT_SECRET", "is too short to be safe: it takes 32 characters or more");
-            }
-            Some(TokenKey::Secret(secret.into()))
-        }
-        // In a file of variables a line break is written as \n.
-        (None, Some(pem)) => {
-            let pem = pem.replace("\\n", "\n");
-            if !is_public_key(&pem) {
-                reader.fault(
-                    "JWT_PUBLIC_KEY",
-                    "is not a public RSA key in PEM: it begins with -----BEGIN PUBLIC KEY-----",
-                );
-            }
-            Some(TokenKey::Public(pem))
-        }
-        (None, None) => None,
-    }
-}
-
-fn is_public_key(pem: &str) -> bool {
-    let is_begun = |kind: &str| pem.trim_start().starts_with(&format!("-----BEGIN {kind}-----"));
-    (is_begun("PUBLIC KEY") || is_begun("RSA PUBLIC KEY"))
-        && jsonwebtoken::DecodingKey::from_rsa_pem(pem.as_bytes()).is_ok()
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
 
     use super::super::variables::Variables;
     use super::*;
+
+    const SECRET: &str = "a secret of more than thirty-two letters";
 
     fn read(pairs: &[(&str, &str)]) -> (HttpSettings, Vec<String>) {
         let values: HashMap<String, String> =
@@ -162,8 +117,7 @@ mod tests {
     fn nobody_listens_for_other_machines_without_a_key() {
         let (_, faults) = read(&[("HTTP_ADDR", "0.0.0.0:8080")]);
         assert!(faults.len() == 1 && faults[0].contains("set API_KEYS"), "{faults:?}");
-        let secret = "a secret of more than thirty-two letters";
-        for key in [("API_KEYS", "app:0123456789abcdefXYZ"), ("JWT_SECRET", secret)] {
+        for key in [("API_KEYS", "app:0123456789abcdefXYZ"), ("JWT_SECRET", SECRET)] {
             assert_eq!(read(&[("HTTP_ADDR", "0.0.0.0:8080"), key]).1, Vec::<String>::new(), "{}", key.0);
         }
         assert_eq!(read(&[("HTTP_ADDR", "127.0.0.1:8080")]).1, Vec::<String>::new());
@@ -175,6 +129,11 @@ mod tests {
             (&[("JWT_SECRET", "short")][..], "too short"),
             (&[("JWT_PUBLIC_KEY", "nonsense")], "not a public RSA key"),
             (&[("JWT_SECRET", "x"), ("JWT_PUBLIC_KEY", "y")], "beside JWT_SECRET"),
+            (&[("HTTP_JWT_AUDIENCE", "figaro")], "none are taken"),
+            (&[("HTTP_JWT_RATE", "60")], "none are taken"),
+            (&[("JWT_SECRET", SECRET), ("HTTP_JWT_RATE", "0")], "whole number above 0"),
+            (&[("JWT_SECRET", SECRET), ("HTTP_JWT_TOKENS", "many")], "whole number above 0"),
+            (&[("HTTP_JWT_ISSUER", "https://id.example.com")], "none are taken"),
         ] {
             let (_, faults) = read(pairs);
             assert!(faults.len() == 1 && faults[0].contains(words), "{words}: {faults:?}");

@@ -163,6 +163,17 @@ pub fn next_run(uncovered: &[Arc<Message>], has_more: bool, rules: Rules) -> Opt
     Some(Run { id: SummaryId::new(), start: first.index, end: last.index })
 }
 
+/// The run that is summarised where somebody asks for it now, of the oldest messages that no summary covers: whole exchanges, the
+/// newest one too, at most so many messages or one exchange. `None` without messages.
+#[must_use]
+pub fn whole_run(uncovered: &[Arc<Message>], most: usize) -> Option<Run> {
+    let ends = (1..uncovered.len()).filter(|at| begins_exchange(uncovered, *at)).chain([uncovered.len()]);
+    let ends: Vec<usize> = ends.collect();
+    let end = ends.iter().rfind(|end| **end <= most).or(ends.first())?;
+    let (first, last) = (uncovered.first()?, uncovered.get(end.checked_sub(1)?)?);
+    Some(Run { id: SummaryId::new(), start: first.index, end: last.index })
+}
+
 /// How many of these messages may be covered now; `None` where it is not time.
 fn border(uncovered: &[Arc<Message>], borders: &[usize], rules: Rules) -> Option<usize> {
     let newest = *borders.last()?;

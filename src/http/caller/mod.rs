@@ -1,8 +1,10 @@
 //! Who calls: by a key, by a token, or nobody known.
 
+mod account;
 mod headers;
 mod known;
 mod names;
+mod subjects;
 mod token;
 
 use std::net::IpAddr;
@@ -10,10 +12,12 @@ use std::sync::Arc;
 
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Method, header};
 
+pub use self::account::{Account, Bytes, Room};
 pub use self::headers::Wishes;
-pub use self::known::{Keyed, Known};
+use self::known::Keyed;
+pub use self::known::Known;
 pub(super) use self::names::header;
 use self::names::named;
 use super::error::ApiError;
@@ -25,8 +29,8 @@ use crate::ids::UserId;
 /// Whoever calls.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// The key that they have shown, and what is left of its bounds.
-    pub key: Option<Arc<Keyed>>,
+    /// What they may use, and have used.
+    pub account: Arc<Account>,
     /// What they may do.
     pub rights: Rights,
     /// The tenant that they belong to.
@@ -50,7 +54,7 @@ impl Caller {
     /// The name in the log.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.key.as_ref().map_or("-", |key| key.name())
+        self.account.name()
     }
 
     /// Refuses what this caller may not do.
@@ -108,8 +112,18 @@ where
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        identify(&Arc::from_ref(state), &parts.headers)
+        let caller = identify(&Arc::from_ref(state), &parts.headers)?;
+        if is_counted(parts) {
+            caller.account.count()?;
+        }
+        Ok(caller)
     }
+}
+
+/// Whether a request counts in the rate of its caller: all of them but to read figures, and to stop a turn, which saves work.
+fn is_counted(parts: &Parts) -> bool {
+    let path = parts.uri.path();
+    path.starts_with("/v1/") && !(parts.method == Method::DELETE && path.starts_with("/v1/turns/"))
 }
 
 /// Finds out who calls.
@@ -117,7 +131,7 @@ fn identify(known: &Known, headers: &HeaderMap) -> Result<Caller, ApiError> {
     let shown = header(headers, header::AUTHORIZATION.as_str())?;
     let Some(shown) = shown.filter(|_| !known.is_open()) else {
         return match known.is_open() {
-            true => opened(headers),
+            true => opened(known, headers),
             false => Err(ApiError::unauthorized(
                 "a key is needed: send the header `Authorization: Bearer KEY` with one of API_KEYS, or a token",
             )),
@@ -128,18 +142,20 @@ fn identify(known: &Known, headers: &HeaderMap) -> Result<Caller, ApiError> {
         return Err(ApiError::unauthorized("the header Authorization is not of the form `Bearer KEY`"));
     }
     let key = key.trim();
-    if let Some(key) = known.key(key) {
-        let user = match &key.key.user {
+    if let Some(Keyed { key, account }) = known.key(key) {
+        let user = match &key.user {
             Some(user) => Some(user.clone()),
             None => user_header(headers)?,
         };
-        let (rights, own) = (key.key.rights, key.key.tenant.clone());
+        let (rights, own) = (key.rights, key.tenant.clone());
         let tenant = tenant(headers, own, rights.tenants)?;
-        return Ok(Caller { key: Some(key), rights, tenant, user });
+        return Ok(Caller { account: account.clone(), rights, tenant, user });
     }
     let token = known.token(key)?;
+    // By its own tenant: whoever may name others has the same bounds in all of them.
+    let account = known.subject(token.tenant.as_deref().unwrap_or_default(), &token.user);
     let tenant = tenant(headers, token.tenant, token.rights.tenants)?;
-    Ok(Caller { key: None, rights: token.rights, tenant, user: Some(token.user) })
+    Ok(Caller { account, rights: token.rights, tenant, user: Some(token.user) })
 }
 
 /// Headers by which a proxy tells of whom it asks for: they are not of this machine.
@@ -148,7 +164,7 @@ const PASSED_ON: [&str; 6] =
 
 /// Where there are no keys, whoever reaches this machine's own address is trusted in who they say that they are, but for a page
 /// in a browser: the pages of others reach it, too.
-fn opened(headers: &HeaderMap) -> Result<Caller, ApiError> {
+fn opened(known: &Known, headers: &HeaderMap) -> Result<Caller, ApiError> {
     let host = header(headers, header::HOST.as_str())?.unwrap_or_default();
     let is_of_page = headers.contains_key(header::ORIGIN)
         || headers.get("sec-fetch-site").is_some_and(|site| site.as_bytes() != b"none");
@@ -160,7 +176,7 @@ fn opened(headers: &HeaderMap) -> Result<Caller, ApiError> {
     }
     let rights = Rights { metrics: true, tenants: true, ..Rights::USUAL };
     let tenant = tenant(headers, None, true)?;
-    Ok(Caller { key: None, rights, tenant, user: user_header(headers)? })
+    Ok(Caller { account: known.keyless(), rights, tenant, user: user_header(headers)? })
 }
 
 /// Whether a host is this machine by its own name or number; a name that only begins as a number does is somebody else's.

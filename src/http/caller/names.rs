@@ -20,9 +20,13 @@ pub(in crate::http) fn named<'a>(what: &str, name: &'a str) -> Result<&'a str, A
 /// A header as text.
 ///
 /// # Errors
-/// If it is no text.
+/// If it is no text, or there twice: which of them counts would be anybody's guess, and a proxy's may be another than ours.
 pub(in crate::http) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, ApiError> {
-    let Some(value) = headers.get(name) else { return Ok(None) };
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(ApiError::invalid(format!("the header {name} is there more than once: send one")));
+    }
     let text = std::str::from_utf8(value.as_bytes());
     let text =
         text.map_err(|_no_text| ApiError::invalid(format!("the header {name} is no text in UTF-8")))?;

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::super::error::ApiError;
 use super::names::named;
-use crate::config::{Rights, TokenKey, is_tenant};
+use crate::config::{Rights, TokenKey, TokenSettings, is_tenant};
 use crate::secret::ExposeSecret;
 
 /// Clocks may differ by so many seconds.
@@ -47,9 +47,9 @@ struct Claims {
 }
 
 impl Verifier {
-    /// By this key; `None` for a public key that cannot be read, which the settings have refused.
-    pub(super) fn new(key: &TokenKey) -> Option<Self> {
-        let (key, algorithm) = match key {
+    /// By these settings; `None` for a public key that cannot be read, which they have refused.
+    pub(super) fn new(settings: &TokenSettings) -> Option<Self> {
+        let (key, algorithm) = match &settings.key {
             TokenKey::Secret(secret) => {
                 (DecodingKey::from_secret(secret.expose_secret().as_bytes()), Algorithm::HS256)
             }
@@ -58,9 +58,15 @@ impl Verifier {
         let mut validation = Validation::new(algorithm);
         validation.leeway = LEEWAY;
         validation.validate_nbf = true;
-        // Whom a token is for is the business of whoever has the key.
-        validation.validate_aud = false;
-        validation.set_required_spec_claims(&["exp", "sub"]);
+        let TokenSettings { audience, issuer, .. } = settings;
+        // Where nobody says whom tokens are for, that is the business of whoever has the key.
+        validation.validate_aud = audience.is_some();
+        audience.iter().for_each(|audience| validation.set_audience(&[audience]));
+        issuer.iter().for_each(|issuer| validation.set_issuer(&[issuer]));
+        // What is to match has to be there.
+        let required =
+            [Some("exp"), Some("sub"), audience.as_ref().map(|_| "aud"), issuer.as_ref().map(|_| "iss")];
+        validation.set_required_spec_claims(&required.into_iter().flatten().collect::<Vec<_>>());
         Some(Self { key, validation })
     }
 
@@ -73,6 +79,11 @@ impl Verifier {
             ApiError::unauthorized(match error.kind() {
                 ErrorKind::ExpiredSignature => "the token has expired",
                 ErrorKind::ImmatureSignature => "the token is not valid yet",
+                ErrorKind::InvalidAudience => "the token is for somebody else: its `aud` is not HTTP_JWT_AUDIENCE",
+                ErrorKind::InvalidIssuer => "the token is of somebody else: its `iss` is not HTTP_JWT_ISSUER",
+                ErrorKind::MissingRequiredClaim(claim) if claim == "aud" || claim == "iss" => {
+                    "the token does not say whom it is for (`aud`), or who has given it (`iss`), as it has to here"
+                }
                 ErrorKind::MissingRequiredClaim(_) => "the token has to have `sub` and `exp`",
                 ErrorKind::InvalidAlgorithm => "the token is signed by another algorithm than is set up here",
                 _ => "neither a key nor a token that is known here",
@@ -111,7 +122,12 @@ mod tests {
     const SECRET: &str = "a secret of more than thirty-two letters";
 
     fn verifier() -> Verifier {
-        Verifier::new(&TokenKey::Secret(SECRET.into())).unwrap()
+        of(TokenKey::Secret(SECRET.into()), None, None)
+    }
+
+    fn of(key: TokenKey, audience: Option<&str>, issuer: Option<&str>) -> Verifier {
+        let (audience, issuer) = (audience.map(str::to_owned), issuer.map(str::to_owned));
+        Verifier::new(&TokenSettings { key, audience, issuer, per_minute: None, per_day: None }).unwrap()
     }
 
     fn token(claims: &Value) -> String {
@@ -166,9 +182,39 @@ mod tests {
     }
 
     #[test]
+    fn a_token_for_others_or_of_others_is_refused_where_these_are_named() {
+        let exp = in_an_hour();
+        let key = || TokenKey::Secret(SECRET.into());
+        let (us, them) = ("figaro", "https://id.example.com");
+        let checks = [
+            (None, None, json!({"aud": "x", "iss": "y"}), None),
+            (Some(us), None, json!({"aud": us}), None),
+            (Some(us), None, json!({"aud": ["x", us]}), None),
+            (Some(us), None, json!({"aud": "x"}), Some("`aud` is not")),
+            (Some(us), None, json!({"aud": []}), Some("`aud` is not")),
+            (Some(us), None, json!({}), Some("does not say")),
+            (None, Some(them), json!({"iss": them}), None),
+            (None, Some(them), json!({"iss": "https://id.example.com.evil"}), Some("`iss` is not")),
+            (None, Some(them), json!({}), Some("does not say")),
+            (Some(us), Some(them), json!({"aud": us, "iss": them}), None),
+            (Some(us), Some(them), json!({"aud": us}), Some("does not say")),
+        ];
+        for (audience, issuer, mut claims, refused) in checks {
+            let shown = claims.to_string();
+            claims["sub"] = "ann".into();
+            claims["exp"] = exp.into();
+            let said = of(key(), audience, issuer).verify(&token(&claims)).map_err(|error| error.message);
+            match refused {
+                None => assert!(said.is_ok(), "{audience:?} {issuer:?} {shown}: {said:?}"),
+                Some(words) => assert!(said.unwrap_err().contains(words), "{audience:?} {issuer:?} {shown}"),
+            }
+        }
+    }
+
+    #[test]
     fn a_public_key_is_no_secret_of_another_algorithm() {
         let pem = include_str!("test_key.pem");
-        let verifier = Verifier::new(&TokenKey::Public(pem.to_owned())).unwrap();
+        let verifier = of(TokenKey::Public(pem.to_owned()), None, None);
         let claims = json!({"sub": "ann", "exp": in_an_hour()});
         let forged = encode(&Header::default(), &claims, &EncodingKey::from_secret(pem.as_bytes())).unwrap();
         let refused = verifier.verify(&forged).unwrap_err();

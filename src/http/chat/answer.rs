@@ -3,16 +3,13 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::super::caller::Caller;
 use super::super::error::ApiError;
-use super::super::gateway::Gateway;
+use super::super::handover::Handover;
 use super::super::hub::Follower;
 use super::super::said::Said;
 use crate::delivery::TurnClosing;
 use crate::domain::tool::Call;
 use crate::domain::usage::Usage;
-use crate::provider::Item;
-use crate::turn::run::Handed;
 
 /// What all parts of a completion have in common.
 #[derive(Debug, Clone)]
@@ -41,51 +38,28 @@ impl Frame {
 /// # Errors
 /// Why it has none.
 pub(in crate::http) fn completion(
-    gateway: &Gateway,
-    caller: &Caller,
     frame: &Frame,
     follower: &Follower,
     said: &Said,
 ) -> Result<Value, ApiError> {
-    let closing = said.ended()?;
-    let handed = take_handed(gateway, caller, follower);
-    let content = match &handed {
-        Some(handed) => last_words(handed).map_or(Value::Null, Value::String),
+    let closing = said.ended(follower.turn())?;
+    let handover = follower.turn().handover();
+    let content = match &handover {
+        Some(Handover { words, .. }) => words.clone().map_or(Value::Null, Value::String),
         None => Value::String(said.whole()),
     };
     let mut message = json!({"role": "assistant", "content": content, "refusal": null});
-    if let (Some(handed), Some(message)) = (&handed, message.as_object_mut()) {
-        message.insert("tool_calls".to_owned(), handed.calls.iter().map(tool_call).collect());
+    if let (Some(handover), Some(message)) = (&handover, message.as_object_mut()) {
+        message.insert("tool_calls".to_owned(), handover.calls.iter().map(tool_call).collect());
     }
     let choice = json!({
-        "index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason(closing, handed.is_some()),
+        "index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason(closing, handover.is_some()),
     });
     let mut body = frame.of("chat.completion", json!([choice]));
     if let Some(body) = body.as_object_mut() {
         body.insert("usage".to_owned(), usage(closing.usage));
     }
     Ok(body)
-}
-
-/// What a turn has left to its caller, kept until they come back with results.
-pub(in crate::http) fn take_handed(
-    gateway: &Gateway,
-    caller: &Caller,
-    follower: &Follower,
-) -> Option<Handed> {
-    let turn = follower.turn();
-    let handed = turn.handed()?;
-    let calls = gateway.handovers.keep(&caller.identity(), turn.id(), &handed);
-    Some(Handed { calls, ..handed })
-}
-
-/// What the model has said beside its last calls.
-fn last_words(handed: &Handed) -> Option<String> {
-    let last = handed.items.iter().rev().find_map(|item| match item {
-        Item::Assistant { text, .. } => Some(text.clone()),
-        Item::User { .. } | Item::ToolResult { .. } => None,
-    });
-    last.filter(|text| !text.trim().is_empty())
 }
 
 /// A call for the caller to make.

@@ -6,13 +6,11 @@ use std::time::Duration;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::super::caller::Caller;
 use super::super::events::{Metadata, event};
-use super::super::gateway::Gateway;
 use super::super::hub::Follower;
 use super::super::said::Said;
 use super::super::sse::{self, Frames};
-use super::answer::{Frame, finish_reason, take_handed, tool_call, usage};
+use super::answer::{Frame, finish_reason, tool_call, usage};
 
 /// So often something is sent where a turn says nothing.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -30,8 +28,6 @@ pub(in crate::http) struct Wanted {
 
 /// What is still to be sent of a stream.
 struct Writing {
-    gateway: Gateway,
-    caller: Caller,
     frame: Frame,
     follower: Follower,
     wanted: Wanted,
@@ -42,23 +38,9 @@ struct Writing {
 
 /// The completion of a turn as a stream.
 #[must_use]
-pub(in crate::http) fn chunks(
-    gateway: Gateway,
-    caller: Caller,
-    frame: Frame,
-    follower: Follower,
-    wanted: Wanted,
-) -> Response {
-    let mut writing = Writing {
-        gateway,
-        caller,
-        frame,
-        follower,
-        wanted,
-        said: Said::default(),
-        queue: VecDeque::new(),
-        is_over: false,
-    };
+pub(in crate::http) fn chunks(frame: Frame, follower: Follower, wanted: Wanted) -> Response {
+    let mut writing =
+        Writing { frame, follower, wanted, said: Said::default(), queue: VecDeque::new(), is_over: false };
     writing.chunk(json!({"role": "assistant", "content": ""}), None);
     if writing.wanted.with_events {
         let turn = writing.follower.turn();
@@ -112,7 +94,7 @@ impl Writing {
     /// What stands behind the last words.
     fn end(&mut self) {
         self.is_over = true;
-        let closing = match self.said.ended() {
+        let closing = match self.said.ended(self.follower.turn()) {
             Ok(closing) => closing.clone(),
             Err(error) => {
                 if self.wanted.with_events {
@@ -123,7 +105,7 @@ impl Writing {
                 return;
             }
         };
-        let handed = take_handed(&self.gateway, &self.caller, &self.follower);
+        let handed = self.follower.turn().handover();
         let rest = self.said.rest();
         if !rest.trim().is_empty() && handed.is_none() {
             self.chunk(json!({"content": rest}), None);

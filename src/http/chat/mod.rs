@@ -9,23 +9,23 @@ mod tools;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::extract::{Request, State};
+use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 
+pub(super) use self::answer::usage;
 use self::answer::{Frame, completion};
-pub(super) use self::answer::{take_handed, usage};
 use self::chunks::chunks;
 pub(super) use self::messages::{ChatMessage, Talk, talk};
 pub(super) use self::request::ChatRequest;
 pub(super) use self::request::{Asks, Choice, Extras, Sampling, put};
 pub(super) use self::tools::{ToolDefinition, tools};
-use super::body::Body;
-use super::caller::{Caller, Wishes};
+use super::asking::ask;
+use super::body::{self, Body};
+use super::entry::Entry;
 use super::error::ApiError;
 use super::gateway::Gateway;
 use super::hub::Follower;
-use super::models::may_ask;
 use super::said::Said;
 
 /// A stream begins at the first word, or after this time: until then a failure has a status of its own.
@@ -37,26 +37,25 @@ const FIRST_WORD: Duration = Duration::from_secs(10);
 /// Why there is no answer.
 pub(super) async fn completions(
     State(gateway): State<Gateway>,
-    caller: Caller,
-    headers: HeaderMap,
-    Body(request): Body<ChatRequest>,
+    entry: Entry,
+    request: Request,
 ) -> Result<Response, ApiError> {
-    caller.require(may_ask, "questions")?;
-    let wishes = Wishes::read(&headers)?;
+    let Body { said: request, bytes } = body::read::<ChatRequest>(&entry.caller.account, request).await?;
     let (model, streams) = (request.model.clone(), request.stream.unwrap_or_default());
     let with_usage = request.wants_usage();
-    let put = request.put(&gateway, &caller, &wishes)?;
-    let mut follower = gateway.ask(&caller, put).await?;
+    let put = request.put(&gateway, &entry)?;
+    let (session, with_events) = (entry.wishes.session.clone(), entry.wishes.events);
+    let mut follower = ask(&gateway, entry, put, bytes).await?;
     let frame = Frame::new(&follower, model, gateway.clock.now());
-    let head = Head { turn: follower.turn().id().to_string(), session: wishes.session.clone() };
+    let head = Head { turn: follower.turn().id().to_string(), session: session.clone() };
     if !streams {
         let said = all(&mut follower).await;
-        let body = completion(&gateway, &caller, &frame, &follower, &said)?;
+        let body = completion(&frame, &follower, &said)?;
         return Ok(head.with(Json(body).into_response()));
     }
     first_word(&mut follower).await?;
-    let told = chunks::Wanted { with_usage, with_events: wishes.events, session: wishes.session };
-    Ok(head.with(chunks(gateway, caller, frame, follower, told)))
+    let told = chunks::Wanted { with_usage, with_events, session };
+    Ok(head.with(chunks(frame, follower, told)))
 }
 
 /// What a turn says until it is over.
@@ -76,7 +75,7 @@ pub(super) async fn first_word(follower: &mut Follower) -> Result<(), ApiError> 
     drop(tokio::time::timeout(FIRST_WORD, follower.spoken()).await);
     let turn = follower.turn();
     match turn.is_over() && !turn.has_spoken() {
-        true => Said::of(&turn.told()).ended().map(drop),
+        true => Said::of(&turn.told()).ended(turn).map(drop),
         false => Ok(()),
     }
 }

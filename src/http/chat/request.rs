@@ -4,10 +4,13 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::caller::{Caller, Wishes};
+use super::super::asking::Put;
+use super::super::entry::Entry;
 use super::super::error::ApiError;
-use super::super::gateway::{Gateway, Put};
+use super::super::gateway::Gateway;
+use super::super::handover::Mark;
 use super::super::models::{agent_of, check_model};
+use super::super::said::not_waited_for;
 use super::messages::{ChatMessage, Talk, talk};
 use super::tools::{ToolDefinition, tools};
 use crate::domain::form::Form;
@@ -127,12 +130,7 @@ impl ChatRequest {
     ///
     /// # Errors
     /// What cannot be answered in it.
-    pub(in crate::http) fn put(
-        self,
-        gateway: &Gateway,
-        caller: &Caller,
-        wishes: &Wishes,
-    ) -> Result<Put, ApiError> {
+    pub(in crate::http) fn put(self, gateway: &Gateway, entry: &Entry) -> Result<Put, ApiError> {
         self.foreign.check()?;
         let choice = Choice::read(self.tool_choice.as_ref())?;
         let agent = agent_of(gateway, &self.model)?;
@@ -155,7 +153,7 @@ impl ChatRequest {
             tools,
             ..Requested::default()
         };
-        put(Asks { words: question, history, done, extras: self.figaro, requested }, gateway, caller, wishes)
+        put(Asks { words: question, history, done, extras: self.figaro, requested }, gateway, entry)
     }
 }
 
@@ -178,12 +176,8 @@ pub(in crate::http) struct Asks {
 ///
 /// # Errors
 /// What is not there, or not for this caller.
-pub(in crate::http) fn put(
-    asks: Asks,
-    gateway: &Gateway,
-    caller: &Caller,
-    wishes: &Wishes,
-) -> Result<Put, ApiError> {
+pub(in crate::http) fn put(asks: Asks, gateway: &Gateway, entry: &Entry) -> Result<Put, ApiError> {
+    let Entry { caller, wishes, .. } = entry;
     let Asks { words, history, done, extras, requested } = asks;
     let Extras { persona, file_ids } = extras.unwrap_or_default();
     if file_ids.is_some_and(|files| !files.is_empty()) {
@@ -206,9 +200,12 @@ pub(in crate::http) fn put(
         Some(agent) => agent_of(gateway, agent)?,
         None => requested.agent,
     };
-    let done = gateway.handovers.resumed(&caller.identity(), done);
     // The session has the question already, and what was done since is what the caller sends.
-    let goes_on = wishes.session.is_some() && !done.is_empty();
+    let resumes = match wishes.session.is_some() && !done.is_empty() {
+        true => Some(Mark::of_last(&done).ok_or_else(not_waited_for)?),
+        false => None,
+    };
+    let done = gateway.hub.resumed(&caller.identity(), done);
     let requested = Requested {
         agent,
         persona,
@@ -218,7 +215,7 @@ pub(in crate::http) fn put(
         done,
         ..requested
     };
-    Ok(Put { words, session: wishes.session.clone(), is_eval: wishes.is_eval, goes_on, requested })
+    Ok(Put { words, resumes, requested })
 }
 
 /// Whether the caller's tools may be called.

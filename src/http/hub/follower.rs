@@ -68,24 +68,26 @@ impl Drop for Follower {
 
 #[cfg(test)]
 mod tests {
-    use tokio::sync::Semaphore;
-
-    use super::super::{Asked, Hub};
+    use super::super::super::caller::{Account, Bytes};
+    use super::super::{Asked, Cut, Hub};
     use super::*;
     use crate::domain::chat::Place;
     use crate::turn::control::Control;
     use crate::turn::requested::Requested;
 
     fn asked() -> Asked {
-        let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
+        let account = Arc::new(Account::default());
+        let room = account.admit(chrono::NaiveDate::default()).unwrap();
         let conversation = Place::outside("here").conversation();
         Asked {
             requested: Arc::new(Requested::default()),
             conversation,
             identity: "ann".to_owned(),
-            key: None,
-            permit,
+            account,
+            room,
+            bytes: Bytes::default(),
             lane: None,
+            resumes: None,
         }
     }
 
@@ -123,6 +125,49 @@ mod tests {
         assert_eq!(late, wanted);
         assert_eq!(all(after).await, wanted);
         assert!(!control.cancel.is_cancelled());
+    }
+
+    #[tokio::test]
+    async fn at_a_stop_what_waits_ends_also_what_comes_late_and_what_runs_goes_on() {
+        let hub = Hub::default();
+        let (running, waiting) = (hub.expect(asked()), hub.expect(asked()));
+        let turn = hub.begin(running.turn().id(), &Control::default()).unwrap();
+        let others = async {
+            assert_eq!(all(waiting).await, Vec::<String>::new());
+            let late = hub.expect(asked());
+            assert_eq!(all(late).await, Vec::<String>::new());
+            assert!(!turn.is_over());
+            turn.tell(Told::Words("done".to_owned()));
+            hub.end(&turn);
+        };
+        futures::join!(hub.settled(), others);
+        assert_eq!(all(running).await, ["done"]);
+    }
+
+    #[tokio::test]
+    async fn a_turn_that_is_forgotten_tells_its_followers_no_more_of_it() {
+        let hub = Hub::default();
+        let first = hub.expect(asked());
+        let (id, conversation) = (first.turn().id(), first.turn().conversation());
+        let turn = hub.begin(id, &Control::default()).unwrap();
+        turn.tell(Told::Words("one".to_owned()));
+        turn.tell(Told::Words("two".to_owned()));
+        let mut slow = Follower::new(turn.clone());
+        slow.next().await.unwrap();
+        // One that runs tells the rest to those who are there.
+        hub.forget_conversation(conversation);
+        assert!(hub.turn(id, "ann").is_none() && hub.newest_in(conversation).is_none());
+        turn.tell(Told::Words("three".to_owned()));
+        hub.end(&turn);
+        assert_eq!(all(first).await, ["one", "two", "three"]);
+        let over = hub.expect(asked());
+        let turn = hub.begin(over.turn().id(), &Control::default()).unwrap();
+        turn.tell(Told::Words("four".to_owned()));
+        hub.end(&turn);
+        hub.forget_caller("bob");
+        assert!(hub.turn(turn.id(), "ann").is_some());
+        hub.forget_caller("ann");
+        assert_eq!((all(over).await, turn.cut()), (Vec::new(), Some(Cut::Erased)));
     }
 
     #[tokio::test]

@@ -2,6 +2,7 @@
 //! reads at their own pace from its beginning: one that is slow keeps nobody waiting, and one that comes late misses nothing.
 
 mod follower;
+mod last;
 mod listener;
 mod runner;
 mod turn;
@@ -14,9 +15,11 @@ use tokio::time::Instant;
 pub use self::follower::Follower;
 pub use self::listener::GatewayDelivery;
 pub use self::runner::{GatewayRunner, Stateless};
-pub use self::turn::{Asked, Turn};
+pub use self::turn::{Asked, Cut, Turn};
+use super::handover::Handovers;
 use crate::domain::conversation::Conversation;
 use crate::ids::{RequestId, RunId};
+use crate::provider::Item;
 use crate::turn::control::Control;
 
 /// So many turns that are over can still be followed, and for so long.
@@ -28,7 +31,10 @@ const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(20);
 
 /// The turns that can be followed. Cheap to clone; clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Hub(Arc<Mutex<Turns>>);
+pub struct Hub {
+    turns: Arc<Mutex<Turns>>,
+    handovers: Handovers,
+}
 
 #[derive(Debug, Default)]
 struct Turns {
@@ -78,7 +84,40 @@ impl Hub {
         let mut turns = self.turns();
         turns.current.remove(&turn.conversation());
         turns.runs.retain(|_, other| other.id() != turn.id());
+        if let Some((handover, items)) = turn.hand_over().filter(|_| !turn.is_forgotten()) {
+            self.handovers.keep(turn.identity(), turn.conversation(), &handover, items);
+        }
         turn.end();
+    }
+
+    /// Forgets what turns of a conversation have told and left to their callers: it was erased.
+    pub fn forget_conversation(&self, conversation: Conversation) {
+        self.forget(|turn| turn.conversation() == conversation);
+        self.handovers.forget(|_, there| there == conversation);
+    }
+
+    /// The same for all turns of one who asks.
+    pub fn forget_caller(&self, identity: &str) {
+        self.forget(|turn| turn.is_of(identity));
+        self.handovers.forget(|known, _| known == identity);
+    }
+
+    /// A turn that has not begun stays: it has told nothing yet.
+    fn forget(&self, is_meant: impl Fn(&Turn) -> bool) {
+        let mut turns = self.turns();
+        turns.all.retain(|_, turn| {
+            let goes = is_meant(turn) && !turn.is_waiting();
+            if goes {
+                turn.forget();
+            }
+            !goes
+        });
+    }
+
+    /// What was done since a question, where a turn of this caller had left its last calls.
+    #[must_use]
+    pub fn resumed(&self, identity: &str, done: Vec<Item>) -> Vec<Item> {
+        self.handovers.resumed(identity, done)
     }
 
     /// The turn that runs in a conversation.
@@ -94,16 +133,19 @@ impl Hub {
 
     /// Ends those that have not begun, as the bot is about to end, and resolves once no other runs.
     pub async fn settled(&self) {
-        let waiting: Vec<Arc<Turn>> = self.turns().all.values().cloned().collect();
-        waiting.iter().filter(|turn| turn.is_waiting()).for_each(|turn| turn.end());
-        while self.open() > 0 {
+        loop {
+            // Each time: a question may have been on its way when the stop came.
+            self.turns().all.values().for_each(|turn| turn.end_waiting());
+            if self.open() == 0 {
+                return;
+            }
             tokio::time::sleep(LOOK_AGAIN).await;
         }
     }
 
     /// A lock whose holder panicked still guards whole maps: every change is complete before anything can fail.
     fn turns(&self) -> MutexGuard<'_, Turns> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -8,11 +8,13 @@ use tempfile::TempDir;
 
 use super::super::lanes::Lane;
 use super::super::metrics::Meters;
-use super::{Hub, Turn};
+use super::{Cut, Hub, Turn, last};
 use crate::clock::Clock;
+use crate::delivery::Told;
 use crate::domain::erasure::{Erasure, Forgotten};
 use crate::ids::{ChatId, UserId};
 use crate::store::ErasureStore;
+use crate::store::kv::KvStore;
 use crate::turn::control::Control;
 use crate::turn::pipeline::Turns;
 use crate::turn::question::Question;
@@ -25,6 +27,8 @@ pub struct GatewayRunner {
     pub hub: Hub,
     /// Runs those that belong to a session.
     pub kept: Turns,
+    /// The store of those.
+    pub store: Arc<KvStore>,
     /// Runs those of which nothing is kept.
     pub stateless: Stateless,
     /// Counts how turns end.
@@ -65,6 +69,9 @@ impl Runner for GatewayRunner {
         // Nobody waits for it any more where there is no turn.
         let over = Over { hub: &self.hub, turn: self.hub.begin(requested.id, &control)? };
         if !requested.is_stateless {
+            if !self.may_resume(&over.turn).await {
+                return None;
+            }
             let next = self.kept.run(job, control).await;
             self.account(&over.turn);
             return next;
@@ -86,13 +93,29 @@ impl Runner for GatewayRunner {
 }
 
 impl GatewayRunner {
+    /// Whether a turn brings no results, or those that its session waits for. It is asked once the turn is the only one at work
+    /// there: before that, another question may come between.
+    async fn may_resume(&self, turn: &Turn) -> bool {
+        let Some(mark) = turn.resumes() else { return true };
+        match last::has_left(&self.store, turn.conversation(), mark).await {
+            Ok(true) => true,
+            Ok(false) => {
+                turn.cut_off(Cut::Foreign);
+                false
+            }
+            Err(error) => {
+                tracing::error!(%error, label = error.label(), "the last question of a session cannot be read");
+                turn.tell(Told::Declined(String::new()));
+                false
+            }
+        }
+    }
+
     /// Counts what a turn came to, whoever still follows it.
     fn account(&self, turn: &Turn) {
         let closing = turn.closing();
         let tokens = closing.as_ref().map_or(0, |closing| closing.usage.total());
-        if let Some(key) = turn.key() {
-            key.spend(tokens, self.stateless.clock.now().date_naive());
-        }
+        turn.account().spend(tokens, self.stateless.clock.now().date_naive());
         self.meters.turn(closing.as_ref().map(|closing| &closing.ending), tokens);
     }
 }

@@ -2,17 +2,18 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::super::caller::Keyed;
+use super::super::caller::{Account, Bytes, Room};
+use super::super::handover::{Handover, Mark};
 use super::super::lanes::Lane;
 use crate::delivery::{Told, TurnClosing, TurnEvent, TurnEventKind};
 use crate::domain::conversation::Conversation;
-use crate::ids::RequestId;
+use crate::ids::{RequestId, RunId};
+use crate::provider::Item;
 use crate::turn::control::Control;
 use crate::turn::requested::{Left, Requested};
-use crate::turn::run::Handed;
 
 /// A question that is on its way.
 #[derive(Debug)]
@@ -23,12 +24,16 @@ pub struct Asked {
     pub conversation: Conversation,
     /// Whoever may follow it, in words that no other has.
     pub identity: String,
-    /// The key that was shown.
-    pub key: Option<Arc<Keyed>>,
-    /// Its place among the questions of its key.
-    pub permit: OwnedSemaphorePermit,
+    /// Who asks, as what they have used is counted.
+    pub account: Arc<Account>,
+    /// Its place among their questions.
+    pub room: Room,
+    /// What its body takes.
+    pub bytes: Bytes,
     /// The place of one of which nothing is kept.
     pub lane: Option<Lane>,
+    /// The calls of its session whose results it brings.
+    pub resumes: Option<Mark>,
 }
 
 /// A turn and all that it has told.
@@ -39,7 +44,8 @@ pub struct Turn {
     left: Arc<Left>,
     conversation: Conversation,
     identity: String,
-    key: Option<Arc<Keyed>>,
+    account: Arc<Account>,
+    resumes: Option<Mark>,
     log: Mutex<Log>,
     news: watch::Sender<()>,
 }
@@ -49,7 +55,32 @@ struct Log {
     told: Vec<Arc<Told>>,
     followers: usize,
     state: State,
-    held: Option<(OwnedSemaphorePermit, Option<Lane>)>,
+    held: Option<Held>,
+    /// What it has left to its caller.
+    handover: Option<Handover>,
+    /// Why it has no end of its own.
+    cut: Option<Cut>,
+    /// Nothing of it is kept once it is over.
+    is_forgotten: bool,
+}
+
+/// What a turn holds until it is over.
+#[derive(Debug)]
+struct Held {
+    _room: Room,
+    _bytes: Bytes,
+    lane: Option<Lane>,
+}
+
+/// Why a turn that is over has no end of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// What was said was erased.
+    Erased,
+    /// Somebody stopped it before it began.
+    Stopped,
+    /// It brings results of calls that its session does not wait for.
+    Foreign,
 }
 
 #[derive(Debug)]
@@ -64,8 +95,16 @@ enum State {
 
 impl Turn {
     pub(super) fn new(asked: Asked) -> Self {
-        let Asked { requested, conversation, identity, key, permit, lane } = asked;
-        let log = Log { told: Vec::new(), followers: 0, state: State::Waiting, held: Some((permit, lane)) };
+        let Asked { requested, conversation, identity, account, room, bytes, lane, resumes } = asked;
+        let log = Log {
+            told: Vec::new(),
+            followers: 0,
+            state: State::Waiting,
+            held: Some(Held { _room: room, _bytes: bytes, lane }),
+            handover: None,
+            cut: None,
+            is_forgotten: false,
+        };
         // The messages of a request may be long: they are not kept as long as the turn can be followed.
         let (id, agent, left) = (requested.id, requested.agent.clone(), requested.left.clone());
         Self {
@@ -74,7 +113,8 @@ impl Turn {
             left,
             conversation,
             identity,
-            key,
+            account,
+            resumes,
             log: Mutex::new(log),
             news: watch::Sender::default(),
         }
@@ -94,12 +134,60 @@ impl Turn {
 
     /// What it has left to whoever asks, once it is over.
     #[must_use]
-    pub fn handed(&self) -> Option<Handed> {
-        self.left.handed()
+    pub fn handover(&self) -> Option<Handover> {
+        self.log().handover.clone()
     }
 
-    pub(super) const fn key(&self) -> Option<&Arc<Keyed>> {
-        self.key.as_ref()
+    /// Why it has no end of its own; `None` where it has one, or is not over.
+    #[must_use]
+    pub fn cut(&self) -> Option<Cut> {
+        self.log().cut
+    }
+
+    /// The calls of its session whose results it brings.
+    pub(super) const fn resumes(&self) -> Option<&Mark> {
+        self.resumes.as_ref()
+    }
+
+    /// It ends without having done anything.
+    pub(super) fn cut_off(&self, cut: Cut) {
+        self.log().cut = Some(cut);
+    }
+
+    /// Nothing of it is to be found any more. What it has told is gone at once, also for those who follow it; one that still
+    /// runs tells the rest to them alone.
+    pub(super) fn forget(&self) {
+        let mut log = self.log();
+        log.is_forgotten = true;
+        if let State::Over(_) = log.state {
+            log.told = Vec::new();
+            log.handover = None;
+            log.cut = Some(Cut::Erased);
+        }
+    }
+
+    pub(super) fn is_forgotten(&self) -> bool {
+        self.log().is_forgotten
+    }
+
+    /// Tells its calls from those of others in what it has left; gives what it is to be gone on with from.
+    pub(super) fn hand_over(&self) -> Option<(Handover, Vec<Item>)> {
+        let handed = self.left.take()?;
+        let handover = Handover::of(self.run()?, &handed);
+        self.log().handover = Some(handover.clone());
+        Some((handover, handed.items))
+    }
+
+    /// The id of it in the store, once it has told something.
+    fn run(&self) -> Option<RunId> {
+        self.log().told.iter().find_map(|told| match &**told {
+            Told::Event(event) => Some(event.run),
+            Told::Words(_) | Told::Declined(_) => None,
+        })
+    }
+
+    pub(super) const fn account(&self) -> &Arc<Account> {
+        &self.account
     }
 
     /// What it has come to, once it has told that.
@@ -132,8 +220,14 @@ impl Turn {
         })
     }
 
-    pub(super) const fn conversation(&self) -> Conversation {
+    /// Where it is answered.
+    #[must_use]
+    pub const fn conversation(&self) -> Conversation {
         self.conversation
+    }
+
+    pub(super) fn identity(&self) -> &str {
+        &self.identity
     }
 
     /// Whether this one may follow it.
@@ -157,7 +251,8 @@ impl Turn {
         self.news.send_replace(());
     }
 
-    pub(super) fn end(&self) {
+    /// Nothing more comes of it.
+    pub fn end(&self) {
         let mut log = self.log();
         log.state = State::Over(Instant::now());
         // A lane is given back by whoever has cleared it.
@@ -174,7 +269,7 @@ impl Turn {
     }
 
     pub(super) fn take_lane(&self) -> Option<Lane> {
-        self.log().held.as_mut()?.1.take()
+        self.log().held.as_mut()?.lane.take()
     }
 
     pub(super) fn ended_at(&self) -> Option<Instant> {
@@ -203,13 +298,33 @@ impl Turn {
         }
     }
 
-    /// Stops it, whoever follows it.
-    pub fn stop(&self) {
+    /// Stops it, whoever follows it; one that waits is over at once. `true` if it waited: its place is given back once it is
+    /// out of its queue.
+    pub fn stop(&self) -> bool {
         let mut log = self.log();
         match &log.state {
-            State::Waiting => log.state = State::Left,
-            State::Running(control) => drop(control.stop()),
-            State::Left | State::Over(_) => {}
+            State::Waiting | State::Left => {}
+            State::Running(control) => {
+                control.stop();
+                return false;
+            }
+            State::Over(_) => return false,
+        }
+        log.state = State::Over(Instant::now());
+        log.cut = Some(Cut::Stopped);
+        drop(log);
+        self.news.send_replace(());
+        true
+    }
+
+    /// Ends it if it has not begun.
+    pub(super) fn end_waiting(&self) {
+        let mut log = self.log();
+        if matches!(log.state, State::Waiting | State::Left) {
+            log.state = State::Over(Instant::now());
+            drop(log.held.take());
+            drop(log);
+            self.news.send_replace(());
         }
     }
 

@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
+use super::super::handover::Handover;
 use super::super::hub::Follower;
 use crate::delivery::TurnClosing;
 use crate::domain::tool::Call;
-use crate::turn::run::Handed;
 
 /// What all parts of a response have in common.
 #[derive(Debug, Clone)]
@@ -41,14 +41,13 @@ impl Frame {
     pub(in crate::http) fn response(
         &self,
         closing: &TurnClosing,
-        words: &str,
-        handed: Option<&Handed>,
+        words: Option<&str>,
+        handed: Option<&Handover>,
     ) -> Value {
         let mut output = Vec::new();
-        if !words.is_empty() {
-            output.push(self.message(words, "completed"));
-        }
-        output.extend(handed.iter().flat_map(|handed| &handed.calls).map(|call| self.call(call)));
+        output.extend(words.map(|words| self.message(words, "completed")));
+        let calls = handed.iter().flat_map(|handed| &handed.calls);
+        output.extend(calls.map(|call| self.call(call, "completed")));
         let status = if closing.is_cut { "incomplete" } else { "completed" };
         let mut response = self.of(status, output.into());
         let usage = closing.usage;
@@ -76,9 +75,9 @@ impl Frame {
     }
 
     /// A call for the caller to make.
-    pub(in crate::http) fn call(&self, call: &Call) -> Value {
+    pub(in crate::http) fn call(&self, call: &Call, status: &str) -> Value {
         json!({
-            "id": format!("fc_{}", call.id), "type": "function_call", "status": "completed", "call_id": call.id,
+            "id": format!("fc_{}", call.id), "type": "function_call", "status": status, "call_id": call.id,
             "name": call.name, "arguments": call.arguments,
         })
     }

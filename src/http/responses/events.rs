@@ -6,20 +6,16 @@ use std::time::Duration;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::super::caller::Caller;
-use super::super::chat::take_handed;
-use super::super::gateway::Gateway;
 use super::super::hub::Follower;
 use super::super::said::Said;
 use super::super::sse::{self, Frames};
 use super::answer::Frame;
+use crate::domain::tool::Call;
 
 /// So often something is sent where a turn says nothing.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 struct Writing {
-    gateway: Gateway,
-    caller: Caller,
     frame: Frame,
     follower: Follower,
     said: Said,
@@ -31,15 +27,8 @@ struct Writing {
 }
 
 /// The response of a turn as a stream.
-pub(in crate::http) fn events(
-    gateway: Gateway,
-    caller: Caller,
-    frame: Frame,
-    follower: Follower,
-) -> Response {
+pub(in crate::http) fn events(frame: Frame, follower: Follower) -> Response {
     let mut writing = Writing {
-        gateway,
-        caller,
         frame,
         follower,
         said: Said::default(),
@@ -105,7 +94,7 @@ impl Writing {
 
     fn end(&mut self) {
         self.is_over = true;
-        let closing = match self.said.ended() {
+        let closing = match self.said.ended(self.follower.turn()) {
             Ok(closing) => closing.clone(),
             Err(error) => {
                 let (code, message) = (error.code, error.message.clone());
@@ -116,7 +105,7 @@ impl Writing {
                 return self.push("response.failed", json!({"response": failed}));
             }
         };
-        let handed = take_handed(&self.gateway, &self.caller, &self.follower);
+        let handed = self.follower.turn().handover();
         let rest = self.said.rest();
         if !rest.trim().is_empty() && handed.is_none() {
             self.words(&rest);
@@ -125,17 +114,27 @@ impl Writing {
         if self.sent.is_some() {
             self.end_of_message(&sent);
         }
-        for call in handed.iter().flat_map(|handed| &handed.calls) {
-            let index = u8::from(self.sent.is_some());
-            let item = self.frame.call(call);
-            self.push("response.output_item.added", json!({"output_index": index, "item": item}));
-            let done = json!({"item_id": item["id"], "output_index": index, "name": call.name, "arguments": call.arguments});
-            self.push("response.function_call_arguments.done", done);
-            self.push("response.output_item.done", json!({"output_index": index, "item": item}));
+        // Clients put the items together by their places: each has its own, as in the whole response.
+        for (index, call) in
+            (usize::from(self.sent.is_some())..).zip(handed.iter().flat_map(|handed| &handed.calls))
+        {
+            self.call(index, call);
         }
-        let response = self.frame.response(&closing, &sent, handed.as_ref());
+        let response = self.frame.response(&closing, self.sent.as_deref(), handed.as_ref());
         let kind = if closing.is_cut { "response.incomplete" } else { "response.completed" };
         self.push(kind, json!({"response": response}));
+    }
+
+    fn call(&mut self, index: usize, call: &Call) {
+        let begun = self.frame.call(&Call { arguments: String::new(), ..call.clone() }, "in_progress");
+        let item = self.frame.call(call, "completed");
+        let (id, arguments) = (&item["id"], &call.arguments);
+        self.push("response.output_item.added", json!({"output_index": index, "item": begun}));
+        let delta = json!({"item_id": id, "output_index": index, "delta": arguments});
+        self.push("response.function_call_arguments.delta", delta);
+        let done = json!({"item_id": id, "output_index": index, "name": call.name, "arguments": arguments});
+        self.push("response.function_call_arguments.done", done);
+        self.push("response.output_item.done", json!({"output_index": index, "item": item}));
     }
 
     fn end_of_message(&mut self, sent: &str) {

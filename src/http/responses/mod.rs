@@ -5,19 +5,18 @@ mod events;
 mod request;
 
 use axum::Json;
-use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 
 use self::answer::Frame;
 use self::events::events;
 use self::request::ResponseRequest;
-use super::body::Body;
-use super::caller::{Caller, Wishes};
-use super::chat::{Head, all, first_word, take_handed};
+use super::asking::ask;
+use super::body::{self, Body};
+use super::chat::{Head, all, first_word};
+use super::entry::Entry;
 use super::error::ApiError;
 use super::gateway::Gateway;
-use super::models::may_ask;
 
 /// Answers a question.
 ///
@@ -25,25 +24,27 @@ use super::models::may_ask;
 /// Why there is no answer.
 pub(super) async fn create(
     State(gateway): State<Gateway>,
-    caller: Caller,
-    headers: HeaderMap,
-    Body(request): Body<ResponseRequest>,
+    entry: Entry,
+    request: Request,
 ) -> Result<Response, ApiError> {
-    caller.require(may_ask, "questions")?;
-    let wishes = Wishes::read(&headers)?;
+    let Body { said: request, bytes } = body::read::<ResponseRequest>(&entry.caller.account, request).await?;
     let (model, streams) = (request.model.clone(), request.stream.unwrap_or_default());
-    let put = request.put(&gateway, &caller, &wishes)?;
-    let mut follower = gateway.ask(&caller, put).await?;
+    let put = request.put(&gateway, &entry)?;
+    let session = entry.wishes.session.clone();
+    let mut follower = ask(&gateway, entry, put, bytes).await?;
     let frame = Frame::new(&follower, model, gateway.clock.now());
-    let head = Head { turn: follower.turn().id().to_string(), session: wishes.session };
+    let head = Head { turn: follower.turn().id().to_string(), session };
     if !streams {
         let said = all(&mut follower).await;
-        let closing = said.ended()?;
-        let handed = take_handed(&gateway, &caller, &follower);
-        let words = if handed.is_some() { String::new() } else { said.whole() };
-        let body = frame.response(closing, &words, handed.as_ref());
+        let closing = said.ended(follower.turn())?;
+        let handed = follower.turn().handover();
+        let words = match &handed {
+            Some(handed) => handed.words.clone(),
+            None => Some(said.whole()).filter(|words| !words.is_empty()),
+        };
+        let body = frame.response(closing, words.as_deref(), handed.as_ref());
         return Ok(head.with(Json(body).into_response()));
     }
     first_word(&mut follower).await?;
-    Ok(head.with(events(gateway, caller, frame, follower)))
+    Ok(head.with(events(frame, follower)))
 }

@@ -3,12 +3,13 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::caller::{Caller, Wishes};
+use super::super::asking::Put;
 use super::super::chat::{
     Asks, ChatMessage, Choice, Extras, Sampling, Talk, ToolDefinition, put, talk, tools,
 };
+use super::super::entry::Entry;
 use super::super::error::ApiError;
-use super::super::gateway::{Gateway, Put};
+use super::super::gateway::Gateway;
 use super::super::models::agent_of;
 use crate::turn::requested::Requested;
 
@@ -51,12 +52,7 @@ impl ResponseRequest {
     ///
     /// # Errors
     /// What cannot be answered in it.
-    pub(in crate::http) fn put(
-        self,
-        gateway: &Gateway,
-        caller: &Caller,
-        wishes: &Wishes,
-    ) -> Result<Put, ApiError> {
+    pub(in crate::http) fn put(self, gateway: &Gateway, entry: &Entry) -> Result<Put, ApiError> {
         self.check()?;
         let agent = agent_of(gateway, &self.model)?;
         let mut messages = messages(&self.input)?;
@@ -77,7 +73,7 @@ impl ResponseRequest {
         };
         let requested =
             Requested { agent, prompt, settings: sampling.read()?, tools, ..Requested::default() };
-        put(Asks { words: question, history, done, extras: self.figaro, requested }, gateway, caller, wishes)
+        put(Asks { words: question, history, done, extras: self.figaro, requested }, gateway, entry)
     }
 
     /// Refuses what would change the answer and is not there.

@@ -6,7 +6,7 @@ use crate::domain::chat::Place;
 use crate::domain::delivery::PendingDelivery;
 use crate::domain::task::Task;
 use crate::domain::turn::ActiveTurn;
-use crate::ids::RunId;
+use crate::ids::{RequestId, RunId};
 
 /// Something to be done in a queue.
 #[derive(Debug, Clone)]
@@ -71,6 +71,16 @@ impl Job {
             Self::Deliver(delivery) => Some(&delivery.place),
             Self::GoOn(_) => None,
         }
+    }
+
+    /// Whether it answers this request from outside of Telegram.
+    pub(super) fn is_for(&self, request: RequestId) -> bool {
+        let question = match self {
+            Self::Ask(question) | Self::Resume(_, question) => question,
+            Self::Again(again) => &again.asked,
+            Self::GoOn(_) | Self::Task(_) | Self::Deliver(_) => return false,
+        };
+        question.requested.as_ref().is_some_and(|requested| requested.id == request)
     }
 
     /// Whether this turn, or what it left to deliver, is the job.

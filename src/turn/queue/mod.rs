@@ -21,7 +21,7 @@ use super::control::{CancelReason, Control};
 use super::question::{Question, belongs, continues, replace};
 use crate::domain::conversation::Conversation;
 use crate::domain::message::Inbound;
-use crate::ids::{RunId, UserId};
+use crate::ids::{RequestId, RunId, UserId};
 use crate::shutdown::TaskTracker;
 
 /// So many turns run at the same time. Most of them wait for a model; each holds its request and up to two connections, of which
@@ -149,6 +149,17 @@ impl Mailboxes {
         let queues = lock(&self.0.queues);
         let current = queues.get(&conversation)?.current.as_ref()?;
         current.control.stop().then(|| current.control.clone())
+    }
+
+    /// Takes the question of a request out of the queue where it waits; `false` if it has begun, or does not wait there.
+    pub fn withdraw(&self, conversation: Conversation, request: RequestId) -> bool {
+        let mut queues = lock(&self.0.queues);
+        let Some(queue) = queues.get_mut(&conversation) else { return false };
+        let in_hand =
+            queue.current.take_if(|current| !current.has_begun && current.job.is_for(request)).is_some();
+        let before = queue.waiting.len();
+        queue.waiting.retain(|posted| !posted.job.is_for(request));
+        in_hand || queue.waiting.len() < before
     }
 
     /// Takes in an edit: a question that has not begun gets the new text, a turn that has neither shown words nor

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::domain::conversation::{Message, Role, Session};
 use crate::domain::generation::Generation;
 use crate::domain::model::ModelName;
-use crate::domain::usage::Payer;
+use crate::domain::usage::{Payer, Usage};
 use crate::ids::UserId;
 use crate::ledger::{Ledger, LedgerError};
 use crate::prompts::{NamingView, Prompts, fence};
@@ -88,8 +88,12 @@ impl Failed {
 }
 
 impl Asking {
-    /// Asks a model to summarise these messages.
-    pub(super) async fn ask(&self, session: &Session, covered: &[Arc<Message>]) -> Result<Made, Failed> {
+    /// Asks a model to summarise these messages; gives what that took, too.
+    pub(super) async fn ask(
+        &self,
+        session: &Session,
+        covered: &[Arc<Message>],
+    ) -> Result<(Made, Usage), Failed> {
         let chat = session.conversation.chat;
         let config = self.settings.chat_config(chat).await.unwrap_or_default();
         let view = NamingView { language: config.language };
@@ -103,8 +107,8 @@ impl Asking {
             ..Request::new(model.model.clone(), instructions, vec![Item::user(transcript(covered))])
         };
         let written = self.ledger.background_text(&model, request, Payer { chat, user }).await?;
-        let written = written.ok_or(Failed::NoSummary("it was withheld, or ended in the middle"))?;
-        read(&written).map_err(Failed::NoSummary)
+        let text = written.text.ok_or(Failed::NoSummary("it was withheld, or ended in the middle"))?;
+        Ok((read(&text).map_err(Failed::NoSummary)?, written.usage))
     }
 
     /// The model that answered last, if it is still there; else the bot's own.

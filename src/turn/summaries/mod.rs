@@ -3,6 +3,7 @@
 //! nothing is done twice. The pipeline tells it of each turn that has ended.
 
 mod ask;
+mod now;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,6 +14,7 @@ use futures::future::join_all;
 
 pub use self::ask::Asking;
 use self::ask::{Failed, Made};
+pub use self::now::{Asked, Unmade};
 use crate::clock::Clock;
 use crate::domain::conversation::Message;
 use crate::domain::summary::{Rules, Run, Summary, SummaryJob, extract, is_said, next_run};
@@ -177,7 +179,7 @@ impl Summariser {
                 let (summary, importance) = extract(&covered);
                 Made { summary, importance }
             }
-            false => self.asking.ask(&open.session, &covered).await?,
+            false => self.asking.ask(&open.session, &covered).await?.0,
         };
         let summary = self.summary(&open, run, &covered, made);
         let is_stored = self.store.put_summary(&summary, &covered).await?;

@@ -104,6 +104,11 @@ impl Asking {
         self.header("x-user-id", user)
     }
 
+    /// The same with this header once more, whatever it has.
+    pub fn also(self, name: &str, value: &str) -> Self {
+        Self(self.0.header(name, value))
+    }
+
     pub async fn send(self) -> Response {
         self.0.send().await.unwrap()
     }

@@ -1,0 +1,73 @@
+//! The accounts of those who show tokens: one for each subject, as many as fit.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::time::Instant;
+
+use super::account::{Account, Limits, Shared};
+
+/// Of so many subjects it is known what they have used; who was there longest ago is forgotten first.
+const MAX_SUBJECTS: usize = 10_000;
+
+/// The accounts of those who show tokens.
+#[derive(Debug)]
+pub(super) struct Subjects {
+    limits: Limits,
+    shared: Shared,
+    known: Mutex<HashMap<String, Seen>>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    account: Arc<Account>,
+    last: Instant,
+}
+
+impl Subjects {
+    pub(super) fn new(limits: Limits, shared: Shared) -> Self {
+        Self { limits, shared, known: Mutex::default() }
+    }
+
+    /// The account of a subject, named in words that no other has.
+    pub(super) fn account(&self, subject: &str) -> Arc<Account> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if let Some(seen) = known.get_mut(subject) {
+            seen.last = now;
+            return seen.account.clone();
+        }
+        if known.len() >= MAX_SUBJECTS {
+            // Whoever asks now keeps their account.
+            let idle = known.iter().filter(|(_, seen)| Arc::strong_count(&seen.account) == 1);
+            let oldest = idle.min_by_key(|(_, seen)| seen.last).map(|(subject, _)| subject.clone());
+            oldest.iter().for_each(|oldest| drop(known.remove(oldest)));
+        }
+        let account = Arc::new(Account::new("-", self.limits, self.shared.clone()));
+        known.insert(subject.to_owned(), Seen { account: account.clone(), last: now });
+        account
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_subject_has_an_account_and_those_of_long_ago_make_room() {
+        let limits = Limits { per_minute: Some(1), per_day: Some(5) };
+        let subjects = Subjects::new(limits, Shared::of(8));
+        let today = chrono::NaiveDate::default();
+        let ann = subjects.account("ann");
+        ann.count().unwrap();
+        ann.spend(5, today);
+        assert!(subjects.account("ann").count().is_err() && subjects.account("ann").admit(today).is_err());
+        assert!(subjects.account("bob").count().is_ok() && subjects.account("bob").admit(today).is_ok());
+        for number in 0..MAX_SUBJECTS {
+            subjects.account(&number.to_string());
+        }
+        assert_eq!(subjects.known.lock().unwrap().len(), MAX_SUBJECTS);
+        assert!(subjects.account("ann").count().is_err(), "whoever is at work is not forgotten");
+        assert!(subjects.account("bob").count().is_ok(), "who was there longest ago is");
+    }
+}

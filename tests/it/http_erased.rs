@@ -1,0 +1,86 @@
+//! What was erased over HTTP is gone at once: no turn of it can be followed, and nothing that it left can be gone on with.
+
+use figaro_offline::model::{Part, Reply};
+use figaro_offline::tavily::{Answer, KEY as TAVILY};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::World;
+use crate::support::http::{Asking, Gateway, KEY, said};
+
+impl Gateway {
+    fn by_ann(&self, method: Method, path: &str) -> Asking {
+        self.plain(method, path).key(KEY).user("ann")
+    }
+
+    /// A question of hers in a session; gives the id of its turn.
+    async fn told(&self, session: &str) -> String {
+        let response = self.says("Where is my aunt?").user("ann").session(session).send().await;
+        let turn = response.headers()["x-turn-id"].to_str().unwrap().to_owned();
+        assert!(response.text().await.unwrap().contains("Zanzibar"));
+        turn
+    }
+
+    /// What following a turn of hers gives.
+    async fn followed(&self, path: &str) -> (u16, String) {
+        let (status, text) = self.by_ann(Method::GET, path).text().await;
+        (status.as_u16(), text)
+    }
+}
+
+#[tokio::test]
+async fn a_turn_of_an_erased_session_cannot_be_followed_any_more() {
+    let world = World::new().await;
+    let gateway = world.gateway().await;
+    world.otherwise(Reply::text("She is in Zanzibar."));
+    for erases in ["/v1/sessions/travel", "/v1/memories"] {
+        let turn = gateway.told("travel").await;
+        let other = gateway.says("Hello?").user("bob").session("travel").send().await;
+        let other = other.headers()["x-turn-id"].to_str().unwrap().to_owned();
+        let paths = [format!("/v1/turns/{turn}/events"), "/v1/sessions/travel/events".to_owned()];
+        for path in &paths {
+            let (status, text) = gateway.followed(path).await;
+            assert!(status == 200 && text.contains("Zanzibar"), "{path}: {status} {text}");
+        }
+        assert!(gateway.by_ann(Method::DELETE, erases).text().await.0.is_success());
+        for path in &paths {
+            let (status, text) = gateway.followed(path).await;
+            assert!(status == 404 && !text.contains("Zanzibar"), "after {erases}: {path}: {status} {text}");
+        }
+        assert_eq!(gateway.by_ann(Method::DELETE, &format!("/v1/turns/{turn}")).refused().await.0, 404);
+        let kept = gateway.get(&format!("/v1/turns/{other}/events")).user("bob").text().await;
+        assert!(kept.0 == 200 && kept.1.contains("Zanzibar"), "what is another's stays: {kept:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_an_erased_session_had_found_is_not_gone_on_with() {
+    let world = World::new().await;
+    let keys = format!("app:{KEY}");
+    let search = [("TAVILY_API_KEY", TAVILY), ("TAVILY_BASE_URL", world.tavily.url()), ("API_KEYS", &keys)];
+    let gateway = world.gateway_with(&search).await;
+    let call = |name: &str, arguments: Value| Part::Call { name: name.to_owned(), arguments };
+    for erases in [None, Some("/v1/sessions/travel"), Some("/v1/memories")] {
+        world.tavily.push(Answer::pages(&[("Riga", "https://rain.example/riga", "It rains.")]));
+        world.script.push(Reply::turn(vec![
+            call("web_search", json!({"query": "weather Riga"})),
+            call("weather", json!({"city": "Riga"})),
+        ]));
+        let mut body = said("Does it rain in Riga?");
+        body["tools"] = json!([{"type": "function", "function": {"name": "weather"}}]);
+        let completion = gateway.chat(&body).user("ann").session("travel").ok().await;
+        let message = &completion["choices"][0]["message"];
+        let made = &message["tool_calls"][0];
+        assert_eq!(made["function"]["name"], "weather");
+        if let Some(path) = erases {
+            assert!(gateway.by_ann(Method::DELETE, path).text().await.0.is_success());
+        }
+        let result = json!({"role": "tool", "tool_call_id": made["id"], "content": "rain"});
+        body["messages"].as_array_mut().unwrap().extend([message.clone(), result]);
+        world.script.push(Reply::text("It does."));
+        // By itself, what the caller sends is all that there is to go on from.
+        assert_eq!(gateway.chat(&body).user("ann").words().await, "It does.");
+        let request = world.model.requests().pop().unwrap().body.to_string();
+        assert_eq!(request.contains("rain.example"), erases.is_none(), "after {erases:?}: {request}");
+    }
+}
