@@ -56,8 +56,6 @@ pub enum Records {
     Remove(RecordId),
     /// Puts it back.
     Undo(RecordId),
-    /// Cancels what reminds of it.
-    Cancel(RecordId),
 }
 
 impl Family for Records {
@@ -78,7 +76,6 @@ impl Display for Records {
             Self::Ask(record) => write!(f, "{name}:ask:{record}"),
             Self::Remove(record) => write!(f, "{name}:drop:{record}"),
             Self::Undo(record) => write!(f, "{name}:undo:{record}"),
-            Self::Cancel(record) => write!(f, "{name}:cancel:{record}"),
         }
     }
 }
@@ -99,7 +96,6 @@ impl FromStr for Records {
             "ask" => Self::Ask(fields.parse()?),
             "drop" => Self::Remove(fields.parse()?),
             "undo" => Self::Undo(fields.parse()?),
-            "cancel" => Self::Cancel(fields.parse()?),
             _ => return Err(Gone),
         };
         fields.end(press)

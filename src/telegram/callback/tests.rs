@@ -107,7 +107,7 @@ proptest! {
         use Records as R;
         let all = [
             R::Kinds, R::Packs(page), R::Toggle(Short::new(&name).unwrap(), page), R::Kind(kind, page), R::Open(record),
-            R::Remind(record), R::Chart(record, at), R::Ask(record), R::Remove(record), R::Undo(record), R::Cancel(record),
+            R::Remind(record), R::Chart(record, at), R::Ask(record), R::Remove(record), R::Undo(record),
         ];
         all.iter().try_for_each(returns)?;
     }

@@ -82,7 +82,7 @@ async fn built_in() -> (ToolTable, TempDir) {
                 prompts: Arc::new(Prompts::load(None).unwrap()),
                 default_zone: Tz::UTC,
             },
-            tasks: store.clone(),
+            tasks: tasks.clone(),
         },
         memory: MemoryTools {
             chats: Chats::new(store.clone(), Clock::system()),

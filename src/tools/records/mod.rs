@@ -7,7 +7,9 @@ mod list;
 mod offered;
 mod reminding;
 mod remove;
+mod rights;
 mod save;
 
 pub use self::base::RecordTools;
 pub use self::reminding::{NotReminded, RemindedBy, Reminding};
+pub use self::rights::Remover;

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 
 use super::super::ToolError;
 use super::super::tasks::TaskTools;
 use crate::domain::chat::Place;
 use crate::domain::message::Speaker;
-use crate::domain::record::{Book, Entry, reminders};
+use crate::domain::record::{Book, Entry, Reminder, reminders};
 use crate::domain::task::{NewTask, Task};
 use crate::ids::TaskId;
 use crate::store::{RecordStore, StoreError, TaskAdded, TaskStore};
@@ -33,6 +34,13 @@ pub struct RemindedBy<'a> {
     pub language: Option<&'a str>,
 }
 
+/// The zone of a chat, and whether nobody has named it.
+#[derive(Debug, Clone, Copy)]
+struct Local {
+    zone: Tz,
+    is_guess: bool,
+}
+
 /// Why nothing reminds of a record.
 #[derive(Debug, thiserror::Error)]
 pub enum NotReminded {
@@ -54,7 +62,7 @@ impl Reminding {
     /// Has the bot remind of a record for somebody, and notes that with the record. Gives the tasks.
     ///
     /// # Errors
-    /// See [`NotReminded`]; then nothing more was made than what there was room for.
+    /// See [`NotReminded`]; then nothing was made.
     pub async fn remind(
         &self,
         book: &Book,
@@ -62,32 +70,41 @@ impl Reminding {
         asker: RemindedBy<'_>,
         now: DateTime<Utc>,
     ) -> Result<Vec<TaskId>, NotReminded> {
-        let RemindedBy { place, creator, language } = asker;
-        let offered = reminders(book, entry, language, now);
-        let mut made = Vec::new();
-        let config = self.tasks.reader.settings.chat_config(place.chat).await?;
-        for one in offered {
-            let zone = book.zone();
-            let schedule = self.tasks.reader.when(&one.schedule, one.recurring, zone, now);
-            let schedule = schedule.map_err(|error: ToolError| NotReminded::TooOften(error.to_string()))?;
-            let new = NewTask {
-                place: place.clone(),
-                creator: creator.clone(),
-                language: language.map(str::to_owned),
-                prompt: one.prompt,
-                zone,
-                zone_assumed: config.timezone.is_none() && schedule.uses_zone(),
-                schedule,
-            };
-            let task = Task { title: Some(one.title), ..Task::new(new, now) };
-            made.push(match self.tasks.store.add_task(&task, self.tasks.limits).await? {
-                TaskAdded::New => task.id,
-                TaskAdded::Already(id) => id,
-                TaskAdded::ChatFull | TaskAdded::UserFull => return Err(NotReminded::Full),
-            });
-            self.records.add_reminders(place.chat, entry.record.id, &made).await?;
-        }
+        let offered = reminders(book, entry, asker.language, now);
+        let config = self.tasks.reader.settings.chat_config(asker.place.chat).await?;
+        let local = Local { zone: book.zone(), is_guess: config.timezone.is_none() };
+        let tasks = offered.into_iter().map(|one| self.task(one, asker, local, now));
+        let tasks = tasks.collect::<Result<Vec<Task>, NotReminded>>()?;
+        let added = self.records.add_reminders(entry.record.id, &tasks, self.tasks.limits).await?;
+        let id = |(added, task): (&TaskAdded, &Task)| match added {
+            TaskAdded::New => Ok(task.id),
+            TaskAdded::Already(id) => Ok(*id),
+            TaskAdded::ChatFull | TaskAdded::UserFull => Err(NotReminded::Full),
+        };
+        let made = added.iter().zip(&tasks).map(id).collect::<Result<Vec<TaskId>, NotReminded>>()?;
         if made.is_empty() { Err(NotReminded::NoTime) } else { Ok(made) }
+    }
+
+    /// The task that does what a record offers.
+    fn task(
+        &self,
+        one: Reminder,
+        RemindedBy { place, creator, language }: RemindedBy<'_>,
+        Local { zone, is_guess }: Local,
+        now: DateTime<Utc>,
+    ) -> Result<Task, NotReminded> {
+        let schedule = self.tasks.reader.when(&one.schedule, one.recurring, zone, now);
+        let schedule = schedule.map_err(|error: ToolError| NotReminded::TooOften(error.to_string()))?;
+        let new = NewTask {
+            place: place.clone(),
+            creator: creator.clone(),
+            language: language.map(str::to_owned),
+            prompt: one.prompt,
+            zone,
+            zone_assumed: is_guess && schedule.uses_zone(),
+            schedule,
+        };
+        Ok(Task { title: Some(one.title), ..Task::new(new, now) })
     }
 
     /// The tasks that remind of a record and still run.

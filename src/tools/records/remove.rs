@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::arguments::Remove;
 use super::base::{RecordTools, shown};
 use super::reminding::tasks_of;
+use crate::domain::record::Removal;
 use crate::tools::{ToolContext, ToolError, as_data};
 
 /// Removes a record.
@@ -21,19 +22,19 @@ pub(super) async fn remove(
             Value::from(referring)
         )));
     }
-    let tasks = match book.entry(id) {
-        Some(entry) => tasks_of(&*tools.tasks, &book, &entry, context.language.as_deref()).await?,
-        None => Vec::new(),
-    };
-    let removed = tools.books.store.remove_records(context.place.chat, &[id]).await?;
-    let Some(record) = removed.first() else {
-        return Err(ToolError::ForModel("the record has just been removed by someone else".to_owned()));
-    };
+    let Some(entry) = book.entry(id) else { return Err(gone()) };
+    let tasks = tasks_of(&*tools.tasks.store, &book, &entry, context.language.as_deref()).await?;
+    let tasks = tasks.iter().map(|task| task.id).collect();
+    let removal = Removal::of(&book, context.place.chat, vec![id], tasks);
+    let removed = tools.books.store.remove_records(&removal, None, context.now).await?;
+    let Some(record) = removed.records.first() else { return Err(gone()) };
     let mut answer = as_data("removed", shown(&book, record));
-    if !tasks.is_empty() {
-        let listed = tasks.iter().map(|task| json!({"task_id": task.id, "title": task.title()}));
-        answer["reminders"] = listed.collect();
-        answer["next"] = json!("ask whether these reminders are to be cancelled too, and cancel them then");
+    if !removed.tasks.is_empty() {
+        answer["reminders_cancelled"] = json!(removed.tasks.len());
     }
     Ok(answer)
+}
+
+fn gone() -> ToolError {
+    ToolError::ForModel("the record has just been removed by someone else".to_owned())
 }

@@ -25,6 +25,8 @@ pub(super) struct Shown<'a> {
     pub(super) tag: Option<&'a str>,
     pub(super) book: &'a Book,
     pub(super) now: DateTime<Utc>,
+    /// Whether something reminds of the record that is shown.
+    pub(super) is_reminded: bool,
 }
 
 /// A record with its history and, again and again, those that refer to it.
@@ -128,8 +130,7 @@ impl Shown<'_> {
             let values = [("when", at.as_str()), ("count", &entry.history.len().to_string())];
             lines.push(fill(&self.texts.records_last, &values));
         }
-        let is_free = entry.record.reminders.is_empty();
-        let offers = is_free && !reminders(self.book, entry, self.tag, self.now).is_empty();
+        let offers = !self.is_reminded && !reminders(self.book, entry, self.tag, self.now).is_empty();
         let remind = offers.then(|| Key::new(&self.texts.button_remind, Button::Remind(id)));
         let title = format!("{}: {}", entry.kind.title.of(self.tag), self.book.name(entry.record));
         Card::titled(&one_line(&title, LINE_CHARS), lines.join("\n"))

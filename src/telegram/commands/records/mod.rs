@@ -14,10 +14,10 @@ use super::card::Card;
 use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
-use super::removed::Removed;
+use super::removed::Removed as JustRemoved;
 use crate::domain::chat::ConfigPatch;
-use crate::domain::record::{Book, Entry, Record};
-use crate::domain::task::{Task, TaskChange};
+use crate::domain::record::{Book, Entry, Record, Removal, Removed, Restored};
+use crate::domain::task::Task;
 use crate::ids::RecordId;
 use crate::memory::RecordBooks;
 use crate::prompts::texts::{Texts, fill};
@@ -35,7 +35,7 @@ pub(super) struct Records {
     books: RecordBooks,
     reminding: Reminding,
     /// Those that were removed by a button just now, by the one that was pressed.
-    removed: Removed<RecordId, Vec<Record>>,
+    removed: JustRemoved<RecordId, Removed>,
 }
 
 #[async_trait]
@@ -75,7 +75,6 @@ impl Command for Records {
             Button::Chart(id, at) => self.draw(asker, id, at).await?,
             Button::Remove(id) => self.remove(asker, id).await?,
             Button::Undo(id) => self.undo(asker, id).await?,
-            Button::Cancel(id) => self.cancel(asker, id).await?,
         })
     }
 }
@@ -87,7 +86,7 @@ impl Records {
             store: handles.store.clone(),
             books: handles.records.clone(),
             reminding: handles.reminding.clone(),
-            removed: Removed::after(handles.erasures.clone()),
+            removed: JustRemoved::after(handles.erasures.clone()),
         }
     }
 
@@ -96,7 +95,13 @@ impl Records {
     }
 
     fn shown<'a>(&'a self, asker: &'a Asker, book: &'a Book) -> Shown<'a> {
-        Shown { texts: self.cards.texts(asker), tag: asker.language.as_deref(), book, now: self.cards.now() }
+        Shown {
+            texts: self.cards.texts(asker),
+            tag: asker.language.as_deref(),
+            book,
+            now: self.cards.now(),
+            is_reminded: false,
+        }
     }
 
     /// The kinds there are; where no pack is chosen, the packs.
@@ -153,7 +158,8 @@ impl Records {
         let book = self.book(asker).await?;
         let shown = self.shown(asker, &book);
         if let Some(entry) = book.entry(id) {
-            return Ok(then(&shown, &entry));
+            let reminding = self.reminding.of(&book, &entry, asker.language.as_deref()).await?;
+            return Ok(then(&Shown { is_reminded: !reminding.is_empty(), ..shown }, &entry));
         }
         Ok(Pressed::both(&shown.texts.gone, self.kinds(asker).await?))
     }
@@ -208,22 +214,22 @@ impl Records {
         let Some(entry) = book.entry(id) else {
             return Ok(Pressed::both(&texts.gone, self.kinds(asker).await?));
         };
-        let tasks = self.tasks_of(asker, &book, &entry).await?;
+        let tasks = self.tasks_of(asker, &book, &entry).await?.iter().map(|task| task.id).collect();
         let name = book.name(entry.record);
         let all: Vec<RecordId> = card::with_belonging(&book, &entry).iter().map(|record| record.id).collect();
-        let removed = self.store.remove_records(asker.place.chat, &all).await?;
-        let values = [("name", name.as_str()), ("count", &removed.len().to_string())];
-        let mut row = vec![send::Button::new(&texts.button_undo, Button::Undo(id))];
+        let (chat, now) = (asker.place.chat, self.cards.now());
+        let removal = Removal::of(&book, chat, all, tasks);
+        let removed = self.store.remove_records(&removal, None, now).await?;
+        let values = [("name", name.as_str()), ("count", &removed.records.len().to_string())];
         let mut lines = vec![fill(&texts.records_removed, &values)];
-        if !tasks.is_empty() {
-            let count = tasks.len().to_string();
-            lines.push(fill(&texts.records_reminders_left, &[("count", &count)]));
-            let label = fill(&texts.button_cancel_reminders, &[("count", &count)]);
-            row.push(send::Button::new(label, Button::Cancel(id)));
+        if !removed.tasks.is_empty() {
+            let count = removed.tasks.len().to_string();
+            lines.push(fill(&texts.records_reminders_ended, &[("count", &count)]));
         }
-        self.removed.keep(id, removed, asker.place.chat, self.cards.now());
+        self.removed.keep(id, removed, chat, now);
+        let undo = send::Button::new(&texts.button_undo, Button::Undo(id));
         let back = send::Button::new(&texts.button_back, Button::Kinds);
-        Ok(Pressed::card(Card::text(lines.join("\n")).row(row).row(vec![back])))
+        Ok(Pressed::card(Card::text(lines.join("\n")).row(vec![undo, back])))
     }
 
     /// The tasks that remind of an entry or of what belongs to it.
@@ -247,37 +253,17 @@ impl Records {
 
     async fn undo(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(records) = self.removed.take(&id, asker.place.chat, self.cards.now()) else {
+        let Some(removed) = self.removed.take(&id, asker.place.chat, self.cards.now()) else {
             return Ok(Pressed::toast(&texts.gone));
         };
-        self.store.restore_records(&records).await?;
-        self.with(asker, id, |shown, entry| Pressed::both(&shown.texts.records_restored, shown.entry(entry)))
-            .await
-    }
-
-    /// Cancels what reminds of a record that was just removed.
-    async fn cancel(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
-        let (texts, now) = (self.cards.texts(asker), self.cards.now());
-        let Some(records) = self.removed.take(&id, asker.place.chat, now) else {
-            return Ok(Pressed::toast(&texts.gone));
-        };
-        // As they were when they were removed, among all others.
-        let before = self.book(asker).await?;
-        let all = before.records().iter().cloned().chain(records.iter().cloned()).collect();
-        let book = Book::new(before.packs().to_vec(), all, before.zone());
-        let mut changes = Vec::new();
-        if let Some(entry) = book.entry(id) {
-            for task in self.tasks_of(asker, &book, &entry).await? {
-                let is_theirs = task.creator.user == asker.speaker.user || self.cards.may_change(asker).await;
-                if is_theirs {
-                    changes.push((task.id, TaskChange::Cancel));
-                }
+        match self.store.restore_records(asker.place.chat, &removed, self.cards.now()).await? {
+            Restored::Done => {
+                let then = |shown: &Shown<'_>, entry: &Entry<'_>| {
+                    Pressed::both(&shown.texts.records_restored, shown.entry(entry))
+                };
+                self.with(asker, id, then).await
             }
+            Restored::Taken | Restored::Orphan | Restored::Full => Ok(Pressed::toast(&texts.records_stale)),
         }
-        let cancelled =
-            self.store.change_tasks(changes, Vec::new(), now).await?.into_iter().flatten().count();
-        self.removed.keep(id, records, asker.place.chat, now);
-        let words = fill(&texts.records_cancelled, &[("count", &cancelled.to_string())]);
-        Ok(Pressed::Relabelled { toast: words, label: None })
     }
 }
