@@ -58,6 +58,17 @@ pub enum Records {
     Undo(RecordId),
 }
 
+impl Records {
+    /// Whether pressing it changes something; else it only shows.
+    #[must_use]
+    pub const fn changes(&self) -> bool {
+        match self {
+            Self::Kinds | Self::Packs(_) | Self::Kind(..) | Self::Open(_) | Self::Chart(..) => false,
+            Self::Toggle(..) | Self::Remind(_) | Self::Ask(_) | Self::Remove(_) | Self::Undo(_) => true,
+        }
+    }
+}
+
 impl Family for Records {
     const NAME: &'static str = "records";
 }

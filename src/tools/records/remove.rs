@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::arguments::Remove;
 use super::base::{RecordTools, shown};
 use super::reminding::tasks_of;
+use super::rights::Remover;
 use crate::domain::record::Removal;
 use crate::tools::{ToolContext, ToolError, as_data};
 
@@ -23,6 +24,12 @@ pub(super) async fn remove(
         )));
     }
     let Some(entry) = book.entry(id) else { return Err(gone()) };
+    let Some(asked) = book.record(id) else { return Err(gone()) };
+    let remover = Remover { place: &context.place, user: &context.speaker.user, standing: context.standing };
+    if !remover.may_remove(&*tools.tasks.admins, [asked].into_iter()).await {
+        let words = "only whoever stated this, an admin of this chat or the bot's owner may have it removed";
+        return Err(ToolError::Denied(words.to_owned()));
+    }
     let tasks = tasks_of(&*tools.tasks.store, &book, &entry, context.language.as_deref()).await?;
     let tasks = tasks.iter().map(|task| task.id).collect();
     let removal = Removal::of(&book, context.place.chat, vec![id], tasks);

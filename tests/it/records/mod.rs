@@ -4,6 +4,7 @@
 mod files;
 mod forgetting;
 mod reminders;
+mod rights;
 mod saving;
 mod telling;
 

@@ -20,12 +20,13 @@ use crate::domain::record::{Book, Entry, Record, Removal, Removed, Restored};
 use crate::domain::task::Task;
 use crate::ids::RecordId;
 use crate::memory::RecordBooks;
+use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
 use crate::store::{Store, StoreError};
 use crate::telegram::callback::{self, Family, Page, Records as Button};
 use crate::telegram::chart;
 use crate::telegram::send;
-use crate::tools::records::{NotReminded, RemindedBy, Reminding};
+use crate::tools::records::{NotReminded, RemindedBy, Reminding, Remover};
 
 /// Shows, draws and removes the records of a chat.
 #[derive(Debug)]
@@ -53,7 +54,11 @@ impl Command for Records {
     }
 
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.kinds(request.asker).await.map(Outcome::Card)
+        let asker = request.asker;
+        if is_guest(asker) && asker.place.is_group() {
+            return Ok(Outcome::Card(Card::text(&self.cards.texts(asker).records_guest)));
+        }
+        self.kinds(asker).await.map(Outcome::Card)
     }
 
     fn families(&self) -> &'static [&'static str] {
@@ -62,7 +67,12 @@ impl Command for Records {
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
-        Ok(match press.data.parse()? {
+        let button: Button = press.data.parse()?;
+        // In their own chat guests may look at what they said before they were guests.
+        if is_guest(asker) && (asker.place.is_group() || button.changes()) {
+            return Ok(Pressed::toast(&self.cards.texts(asker).records_guest));
+        }
+        Ok(match button {
             Button::Kinds => Pressed::card(self.kinds(asker).await?),
             Button::Packs(page) => Pressed::card(self.packs(asker, page).await?),
             Button::Toggle(pack, page) => self.toggle(asker, pack.as_str(), page).await?,
@@ -70,7 +80,7 @@ impl Command for Records {
             Button::Open(id) => {
                 self.with(asker, id, |shown, entry| Pressed::card(shown.entry(entry))).await?
             }
-            Button::Ask(id) => self.with(asker, id, |shown, entry| Pressed::card(shown.asks(entry))).await?,
+            Button::Ask(id) => self.ask(asker, id).await?,
             Button::Remind(id) => self.remind(asker, id).await?,
             Button::Chart(id, at) => self.draw(asker, id, at).await?,
             Button::Remove(id) => self.remove(asker, id).await?,
@@ -208,15 +218,36 @@ impl Records {
         })
     }
 
+    /// Whether somebody may remove these records now.
+    async fn may_remove<'r>(&self, asker: &Asker, records: impl Iterator<Item = &'r Record>) -> bool {
+        let Asker { place, speaker, standing, .. } = asker;
+        let remover = Remover { place, user: &speaker.user, standing: *standing };
+        remover.may_remove(&*self.cards.admins, records).await
+    }
+
+    async fn ask(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
+        let book = self.book(asker).await?;
+        let all = book.entry(id).map(|entry| card::with_belonging(&book, &entry)).unwrap_or_default();
+        if !self.may_remove(asker, all.into_iter()).await {
+            return Ok(Pressed::toast(&self.cards.texts(asker).records_not_yours));
+        }
+        self.with(asker, id, |shown, entry| Pressed::card(shown.asks(entry))).await
+    }
+
     /// Removes a record with its history and those that belong to it.
     async fn remove(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
         let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
         let Some(entry) = book.entry(id) else {
             return Ok(Pressed::both(&texts.gone, self.kinds(asker).await?));
         };
+        let all = card::with_belonging(&book, &entry);
+        // Whoever was asked may not be who presses, nor have the rights that they had then.
+        if !self.may_remove(asker, all.iter().copied()).await {
+            return Ok(Pressed::toast(&texts.records_not_yours));
+        }
         let tasks = self.tasks_of(asker, &book, &entry).await?.iter().map(|task| task.id).collect();
         let name = book.name(entry.record);
-        let all: Vec<RecordId> = card::with_belonging(&book, &entry).iter().map(|record| record.id).collect();
+        let all: Vec<RecordId> = all.iter().map(|record| record.id).collect();
         let (chat, now) = (asker.place.chat, self.cards.now());
         let removal = Removal::of(&book, chat, all, tasks);
         let removed = self.store.remove_records(&removal, None, now).await?;
@@ -256,6 +287,10 @@ impl Records {
         let Some(removed) = self.removed.take(&id, asker.place.chat, self.cards.now()) else {
             return Ok(Pressed::toast(&texts.gone));
         };
+        if !self.may_remove(asker, removed.records.iter()).await {
+            self.removed.keep(id, removed, asker.place.chat, self.cards.now());
+            return Ok(Pressed::toast(&texts.records_not_yours));
+        }
         match self.store.restore_records(asker.place.chat, &removed, self.cards.now()).await? {
             Restored::Done => {
                 let then = |shown: &Shown<'_>, entry: &Entry<'_>| {
@@ -266,4 +301,9 @@ impl Records {
             Restored::Taken | Restored::Orphan | Restored::Full => Ok(Pressed::toast(&texts.records_stale)),
         }
     }
+}
+
+/// Whether somebody has no rights of their own here.
+fn is_guest(asker: &Asker) -> bool {
+    matches!(asker.standing, Standing::Guest | Standing::Borrowed)
 }
