@@ -258,6 +258,14 @@ impl Undoable {
         serde_json::from_value(removed.clone()).ok()
     }
 
+    /// The same for a chat that has this id from now on; `None` for a call of Telegram, which knows the chat by the other one.
+    #[must_use]
+    pub fn moved_to(&self, chat: ChatId) -> Option<Self> {
+        let mut removed = self.records()?;
+        removed.records.iter_mut().for_each(|record| record.chat = chat);
+        Self::of_records(chat, self.record_name(), &removed)
+    }
+
     /// The name of the record that it puts back.
     #[must_use]
     pub fn record_name(&self) -> &str {

@@ -27,7 +27,7 @@ use super::chat::Place;
 use super::message::Speaker;
 use super::model::ModelName;
 use super::schedule::Schedule;
-use crate::ids::{MessageId, RunId, TaskId};
+use crate::ids::{MessageId, RecordId, RunId, TaskId};
 use crate::text::one_line;
 
 pub use change::{NotNow, TaskChange};
@@ -82,6 +82,9 @@ pub struct Task {
     /// Addresses in the prompt that a person wrote or search found, and not the model alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<String>,
+    /// The record that it reminds of; it may be gone by now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<RecordId>,
     /// What its runs may do without asking anybody.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub standing: Vec<StandingRule>,
@@ -311,6 +314,7 @@ impl Task {
             title: None,
             prompt,
             addresses: Vec::new(),
+            record: None,
             standing: Vec::new(),
             schedule,
             zone,

@@ -139,7 +139,8 @@ impl RecordStore for KvStore {
                     added.push(one);
                 }
                 for task in new {
-                    task_records::put(tables, changes, None, Some(task))?;
+                    let task = Task { record: Some(record.id), ..task.clone() };
+                    task_records::put(tables, changes, None, Some(&task))?;
                 }
                 put(tables, changes, &record)?;
                 Ok(added)
@@ -251,9 +252,10 @@ impl Followed {
         let mut moved = change_tasks(tables, changes, bot, edits.collect(), now)?;
         let ends = following.ended.iter().filter_map(|id| Some((find(*id)?, TaskChange::Cancel)));
         let ended = change_tasks(tables, changes, bot, ends.collect(), now)?;
-        for (_, task) in &following.added {
-            task_records::put(tables, changes, None, Some(task))?;
-            moved.push(task.clone());
+        for (id, task) in &following.added {
+            let task = Task { record: Some(*id), ..task.clone() };
+            task_records::put(tables, changes, None, Some(&task))?;
+            moved.push(task);
         }
         let record = noted(tables, changes, record, after, &following)?;
         Ok(RecordSaved { saved: Saved::Changed(record), moved, ended, left })

@@ -9,6 +9,9 @@ use crate::text::with_nearest;
 use crate::tools::tasks::TaskTools;
 use crate::tools::{ToolContext, ToolError};
 
+/// The name of the tool that removes; the audit log has it too.
+pub(super) const REMOVE_NAME: &str = "remove_record";
+
 /// What the record tools work on. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct RecordTools {

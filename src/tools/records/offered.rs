@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::arguments::{List, Remove, Save};
-use super::base::RecordTools;
+use super::base::{REMOVE_NAME, RecordTools};
 use super::{list, remove, save};
 use crate::domain::record::{Book, Field, Kind, Pack};
 use crate::domain::tool::{Effect, StatusKey, ToolKind};
@@ -22,7 +22,6 @@ const STATUS: StatusKey = StatusKey("tool_records");
 /// The names of the tools.
 const SAVE_NAME: &str = "save_record";
 const LIST_NAME: &str = "list_records";
-const REMOVE_NAME: &str = "remove_record";
 
 /// What one of the tools does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,15 @@
-//! `remove_record`: one record, unless others belong to it.
+//! `remove_record`: one record, unless others belong to it. A button under the answer takes that back.
 
 use serde_json::{Value, json};
 
 use super::arguments::Remove;
-use super::base::{RecordTools, shown};
+use super::base::{REMOVE_NAME, RecordTools, shown};
 use super::reminding::tasks_of;
 use super::rights::Remover;
+use crate::domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName};
 use crate::domain::record::Removal;
+use crate::domain::undo::MadeIn;
+use crate::store::ByModel;
 use crate::tools::{ToolContext, ToolError, as_data};
 
 /// Removes a record.
@@ -32,8 +35,9 @@ pub(super) async fn remove(
     }
     let tasks = tasks_of(&*tools.tasks.store, &book, &entry, context.language.as_deref()).await?;
     let tasks = tasks.iter().map(|task| task.id).collect();
+    let by = ByModel { made: made(context), name: book.name(asked), event: told(context) };
     let removal = Removal::of(&book, context.place.chat, vec![id], tasks);
-    let removed = tools.books.store.remove_records(&removal, None, context.now).await?;
+    let removed = tools.books.store.remove_records(&removal, Some(by), context.now).await?;
     let Some(record) = removed.records.first() else { return Err(gone()) };
     let mut answer = as_data("removed", shown(&book, record));
     if !removed.tasks.is_empty() {
@@ -44,4 +48,25 @@ pub(super) async fn remove(
 
 fn gone() -> ToolError {
     ToolError::ForModel("the record has just been removed by someone else".to_owned())
+}
+
+/// The turn that removes.
+fn made(context: &ToolContext) -> MadeIn {
+    MadeIn {
+        run: context.run,
+        asked_in: context.place.chat,
+        asked_by: context.speaker.user.clone(),
+        at: context.now,
+    }
+}
+
+/// What the audit log is told.
+fn told(context: &ToolContext) -> AuditEvent {
+    AuditEvent {
+        chat: Some(context.place.chat),
+        run: Some(context.run),
+        call: AuditName::new(&context.call),
+        method: AuditName::new(REMOVE_NAME),
+        ..AuditEvent::new(AuditKind::CallAllowed, AuditActor::Model, context.now)
+    }
 }

@@ -1,4 +1,4 @@
-//! Who sees and removes records in a group.
+//! Who sees and removes records in a group, and how the removal by the model is taken back.
 
 use super::*;
 
@@ -67,4 +67,70 @@ async fn in_a_group_whoever_stated_a_record_or_an_admin_removes_it() {
     world.shows(TEAM, number(&card["message_id"]), "Patient: Ben Adler").await;
     assert!(bot.stop().success());
     assert_eq!(stored(&world, TEAM).await.len(), 2);
+}
+
+/// The last answer to these words, once it can be taken back.
+async fn undoable(world: &World, chat: i64, said: &str) -> Value {
+    let words = format!("Dealt with: {said}");
+    let find = |view: &View<'_>| {
+        let all = view.bot_messages(chat).into_iter();
+        let mut with_button =
+            all.filter(|one| text(one).contains(&words) && labels(one).contains(&"Undo".to_owned()));
+        with_button.next().cloned()
+    };
+    world.see("an answer that can be taken back", find).await
+}
+
+/// Has the model remove the medicine in Ann's chat, which reminds; gives the answer.
+async fn removed(world: &World) -> Value {
+    mary(world).await;
+    reminds(world, HERE, "She takes metformin twice a day").await;
+    let listed = call(world, HERE, "what is there?", "list_records", json!({"kind": "medication"})).await;
+    let which = json!({"record_id": listed["records"][0]["record_id"]});
+    let gone = call(world, HERE, "remove it", "remove_record", which).await;
+    assert_eq!(gone["reminders_cancelled"], 1, "{gone}");
+    undoable(world, ANN, "remove it").await
+}
+
+#[tokio::test]
+async fn what_the_model_removed_comes_back_whole_also_after_a_restart_and_the_audit_log_tells_of_it() {
+    let (world, bot) = caring().await;
+    let answer = removed(&world).await;
+    assert!(bot.stop().success());
+    let before = stored(&world, ANN).await;
+    assert_eq!(before.len(), 1);
+    let log = world.bot().arg("audit").output();
+    let log = String::from_utf8(log.stdout).unwrap();
+    assert!(log.contains("method=remove_record"), "{log}");
+    let _bot = world.start_open().await;
+    assert_eq!(world.press(ANN, &answer, "Undo").await, "✓ undone: the removal of Metformin");
+    let listed = call(&world, HERE, "and now?", "list_records", json!({"kind": "medication"})).await;
+    assert_eq!(listed["records"][0]["fields"]["dose"], "500 mg", "{listed}");
+    let tasks = call(&world, HERE, "what is scheduled?", "list_tasks", json!({})).await;
+    assert_eq!(tasks["tasks"].as_array().unwrap().len(), 1, "{tasks}");
+}
+
+#[tokio::test]
+async fn a_removed_record_does_not_come_back_over_one_that_has_its_place() {
+    let (world, bot) = caring().await;
+    let answer = removed(&world).await;
+    let anew = json!({"patient": "Mary Smith", "name": "metformin", "dose": "1 g"});
+    save(&world, "She takes it again, 1 g", "medication", anew).await;
+    world.press(ANN, &answer, "Undo").await;
+    says(&world, ANN, "not undone: the removal of Metformin (somebody has changed it since)").await;
+    assert!(bot.stop().success());
+    assert_eq!(stored(&world, ANN).await.len(), 2);
+}
+
+#[tokio::test]
+async fn what_could_be_taken_back_is_forgotten_with_its_source() {
+    let (world, bot) = caring().await;
+    let answer = removed(&world).await;
+    forgets(&world, "takes metformin").await;
+    let late = "This can no longer be undone: there are 24 hours for it.";
+    assert_eq!(world.press(ANN, &answer, "Undo").await, late);
+    assert!(bot.stop().success());
+    for words in ["Metformin", "500 mg"] {
+        assert_eq!(holding(&world, words), [""; 0], "{words}");
+    }
 }
