@@ -123,6 +123,7 @@ pub(super) fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {
     let settings = base.settings.tasks;
     TaskTools {
         store: base.store.clone(),
+        records: base.store.clone(),
         admins: base.outside.admins.clone(),
         limits: TaskLimits { per_chat: settings.per_chat, per_user: settings.per_user },
         reader: TaskReader {

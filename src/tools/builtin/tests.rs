@@ -59,6 +59,7 @@ async fn built_in() -> (ToolTable, TempDir) {
     let admins = Arc::new(Nobody);
     let tasks = TaskTools {
         store: store.clone(),
+        records: store.clone(),
         admins: admins.clone(),
         limits: TaskLimits { per_chat: 50, per_user: 50 },
         reader: TaskReader {

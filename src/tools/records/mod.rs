@@ -9,6 +9,7 @@ mod reminding;
 mod remove;
 mod rights;
 mod save;
+mod scheduling;
 
 pub use self::base::RecordTools;
 pub use self::reminding::{NotReminded, RemindedBy, Reminding};

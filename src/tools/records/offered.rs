@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::arguments::{List, Remove, Save};
 use super::base::{REMOVE_NAME, RecordTools};
-use super::{list, remove, save};
+use super::{list, remove, save, scheduling};
 use crate::domain::record::{Book, Field, Kind, Pack};
 use crate::domain::tool::{Effect, StatusKey, ToolKind};
 use crate::provider::ToolSpec;
@@ -46,10 +46,16 @@ impl RecordTools {
         self.of(&Book::default())
     }
 
-    /// The tools for a chat with these records; none where it has chosen no context pack.
+    /// The tools for a chat with these records, and the one that schedules, which knows of them; none where it has chosen no context
+    /// pack.
     #[must_use]
     pub fn offered(&self, book: &Book) -> Vec<Arc<dyn Tool>> {
-        if book.packs().is_empty() { Vec::new() } else { self.of(book).to_vec() }
+        if book.packs().is_empty() {
+            return Vec::new();
+        }
+        let mut tools = self.of(book).to_vec();
+        tools.push(scheduling::tool(self.tasks.clone()));
+        tools
     }
 
     fn of(&self, book: &Book) -> [Arc<dyn Tool>; 3] {

@@ -1,7 +1,5 @@
 //! Reminders of records: scheduled tasks like any others, made by a press of a button, found again when the record goes.
 
-use std::sync::Arc;
-
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
@@ -12,15 +10,13 @@ use crate::domain::message::Speaker;
 use crate::domain::record::{Book, Entry, Reminder, reminders};
 use crate::domain::task::{NewTask, Task};
 use crate::ids::TaskId;
-use crate::store::{RecordStore, StoreError, TaskAdded, TaskStore};
+use crate::store::{StoreError, TaskAdded, TaskStore};
 
 /// Makes reminders of records, and finds them again. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Reminding {
     /// Makes tasks, within their limits.
     pub tasks: TaskTools,
-    /// Notes with records what reminds of them.
-    pub records: Arc<dyn RecordStore>,
 }
 
 /// Who has the bot remind of a record, and where.
@@ -75,7 +71,7 @@ impl Reminding {
         let local = Local { zone: book.zone(), is_guess: config.timezone.is_none() };
         let tasks = offered.into_iter().map(|one| self.task(one, asker, local, now));
         let tasks = tasks.collect::<Result<Vec<Task>, NotReminded>>()?;
-        let added = self.records.add_reminders(entry.record.id, &tasks, self.tasks.limits).await?;
+        let added = self.tasks.records.add_reminders(entry.record.id, &tasks, self.tasks.limits).await?;
         let id = |(added, task): (&TaskAdded, &Task)| match added {
             TaskAdded::New => Ok(task.id),
             TaskAdded::Already(id) => Ok(*id),

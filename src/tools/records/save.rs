@@ -177,7 +177,13 @@ fn offer(book: &Book, context: &ToolContext, record: &Record, output: &mut ToolO
         return;
     }
     let tasks = offered.into_iter().map(|one| {
-        json!({"title": one.title, "prompt": one.prompt, "schedule": one.schedule, "recurring": one.recurring})
+        json!({
+            "title": one.title,
+            "prompt": one.prompt,
+            "schedule": one.schedule,
+            "recurring": one.recurring,
+            "record_id": record.id,
+        })
     });
     output.value["offer"] = json!(
         "offer a reminder in a few words; a button for it stands under your answer. If they say yes in words, \

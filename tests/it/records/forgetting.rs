@@ -95,3 +95,21 @@ async fn what_others_are_reminded_of_goes_with_whom_all_is_forgotten_of() {
     assert!(bot.stop().success());
     assert!(world.stored().await.tasks(ChatId(TEAM)).await.unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn a_task_that_the_model_made_of_an_offer_is_forgotten_with_its_record() {
+    let (world, bot) = caring().await;
+    save(&world, "Mary Smith needs care", "patient", json!({"name": "Mary Smith"})).await;
+    let fields = json!({"patient": "Mary Smith", "name": "Metformin", "dose": "500 mg", "times": "8:00"});
+    let saved = save(&world, "She takes metformin at 8", "medication", fields).await;
+    let offered = saved["reminders"][0].clone();
+    let made = call(&world, HERE, "yes, please", "schedule_task", offered.clone()).await;
+    assert_eq!(made["success"], true, "{made}");
+    let mut elsewhere = offered;
+    elsewhere["record_id"] = "01ARZ3NDEKTSV4RRFFQ69G5FAV".into();
+    let unknown = call(&world, HERE, "and that one", "schedule_task", elsewhere).await;
+    assert!(error(&unknown).contains("no record has the id"), "{unknown}");
+    forgets(&world, "takes metformin").await;
+    assert!(bot.stop().success());
+    assert!(world.stored().await.tasks(ChatId(ANN)).await.unwrap().is_empty());
+}
