@@ -113,3 +113,19 @@ async fn a_task_that_the_model_made_of_an_offer_is_forgotten_with_its_record() {
     assert!(bot.stop().success());
     assert!(world.stored().await.tasks(ChatId(ANN)).await.unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn of_calls_that_failed_nothing_is_left() {
+    let (world, bot) = caring().await;
+    let early = json!({"patient": "Mary", "name": "Aspirin", "dose": "100 mg"});
+    let failed = save(&world, "She takes her pill", "medication", early.clone()).await;
+    assert!(error(&failed).contains("save the patient"), "{failed}");
+    // The model tries it again in a later turn, and fails again.
+    let wrong = save(&world, "And is there more?", "medicine", early).await;
+    assert!(error(&wrong).contains("there is no kind"), "{wrong}");
+    forgets(&world, "takes her pill").await;
+    assert!(bot.stop().success());
+    for words in ["Aspirin", "100 mg"] {
+        assert_eq!(holding(&world, words), [""; 0], "{words}");
+    }
+}

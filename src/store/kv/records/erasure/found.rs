@@ -2,6 +2,7 @@
 
 use super::doomed::Doomed;
 use super::needles::Needles;
+use super::tried::Tried;
 use crate::domain::conversation::Message;
 use crate::ids::SessionId;
 
@@ -14,6 +15,8 @@ pub(in crate::store::kv) struct Found {
     pub(super) texts: Needles,
     /// The same, and each of their sentences.
     pub(super) parts: Needles,
+    /// What calls that named no record may repeat.
+    pub(super) tried: Tried,
     /// What is left of messages that had a trace of it.
     pub(super) traces: Vec<Trace>,
     /// The sessions of the chat.
