@@ -38,7 +38,10 @@ pub(super) async fn save(
     let (Ok(at), Ok(values)) = (at, values) else {
         return Err(ToolError::ForModel(format!("nothing was saved; mend this:\n{}", faults.join("\n"))));
     };
-    says_something(kind, &values, record)?;
+    // Another time alone is a change of a reading.
+    if record.is_none() || at.is_none() {
+        says_something(kind, &values, record)?;
+    }
     let at = at.or_else(|| (kind.series.is_some() && record.is_none()).then_some(context.now));
     let draft = Draft {
         chat: context.place.chat,

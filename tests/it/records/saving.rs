@@ -102,3 +102,18 @@ async fn in_a_group_admins_choose_packs() {
         assert_eq!(told(&asked(&world, (BOB, new), "and which pupils now?").await), ["pupil: Name: Leo"]);
     }
 }
+
+#[tokio::test]
+async fn a_reading_is_given_another_time_alone() {
+    let (world, _bot) = caring().await;
+    save(&world, "Mary Smith needs care", "patient", json!({"name": "Mary Smith"})).await;
+    let reading = json!({"patient": "Mary Smith", "weight": 61, "at": "2026-11-01T08:00"});
+    let saved = save(&world, "She weighs 61", "vitals", reading).await;
+    let moved =
+        json!({"kind": "vitals", "record_id": saved["record_id"], "fields": {"at": "2026-11-02T09:30"}});
+    let moved = call(&world, HERE, "That was on the second", "save_record", moved).await;
+    assert_eq!((&moved["changed"], &moved["at"]), (&json!(true), &json!("2026-11-02T09:30")), "{moved}");
+    let nothing = json!({"kind": "vitals", "record_id": saved["record_id"], "fields": {}});
+    let nothing = call(&world, HERE, "That was so", "save_record", nothing).await;
+    assert_eq!(error(&nothing), "fields is empty: give what was stated");
+}
