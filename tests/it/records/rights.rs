@@ -134,3 +134,28 @@ async fn what_could_be_taken_back_is_forgotten_with_its_source() {
         assert_eq!(holding(&world, words), [""; 0], "{words}");
     }
 }
+
+#[tokio::test]
+async fn what_a_person_takes_out_of_a_group_has_what_they_stated_alone() {
+    let world = World::new().await;
+    world.team();
+    let _bot = world.start_open().await;
+    marys_card(&world).await;
+    let more = json!({"kind": "patient", "fields": {"name": "Mary Smith", "doctor": "Dr. Young"}});
+    call(&world, (BOB, TEAM), "Her doctor is Dr. Young", "save_record", more).await;
+    world.told(BOB, BOB, "/help").await;
+    let card = world.told(BOB, TEAM, "/export@figaro_bot").await;
+    assert_eq!(world.press(BOB, &card, "Everything").await, "I have sent it to you in our own chat.");
+    let find = |view: &View<'_>| {
+        let all = view.bot_messages(BOB).into_iter();
+        let files: Vec<String> = all
+            .filter_map(|message| message["document"]["file_id"].as_str())
+            .filter_map(|id| Some(String::from_utf8_lossy(view.file(id)?).into_owned()))
+            .collect();
+        (files.len() == 2).then_some(files)
+    };
+    let files = world.see("the files", find).await;
+    let read: Value = serde_json::from_str(files.iter().find(|file| file.starts_with('{')).unwrap()).unwrap();
+    let fields = read["kept"]["records"][0]["fields"].as_object().unwrap();
+    assert_eq!(fields.keys().collect::<Vec<_>>(), ["doctor"], "{read:#}");
+}
