@@ -129,3 +129,17 @@ async fn of_calls_that_failed_nothing_is_left() {
         assert_eq!(holding(&world, words), [""; 0], "{words}");
     }
 }
+
+#[tokio::test]
+async fn a_field_goes_that_repeats_a_sentence_of_a_forgotten_message() {
+    let (world, bot) = caring().await;
+    save(&world, "Mary Smith needs care", "patient", json!({"name": "Mary Smith"})).await;
+    world.when("is a neurologist", Reply::text("I see."));
+    world.told(ANN, ANN, "We had tea with her. Her doctor Young is a neurologist in Riga. It rained.").await;
+    let doctor = json!({"name": "Mary Smith", "doctor": "Her doctor Young is a neurologist in Riga"});
+    save(&world, "Keep that, please", "patient", doctor).await;
+    forgets(&world, "is a neurologist").await;
+    assert!(bot.stop().success());
+    let kept = stored(&world, ANN).await;
+    assert_eq!(kept[0].fields.keys().collect::<Vec<_>>(), ["name"], "{kept:?}");
+}

@@ -14,6 +14,8 @@ pub(in crate::store::kv) struct Found {
     /// The texts that go.
     pub(super) texts: Needles,
     /// The same, and each of their sentences.
+    pub(super) sentences: Needles,
+    /// The same, and the ids of records that lose something.
     pub(super) parts: Needles,
     /// What calls that named no record may repeat.
     pub(super) tried: Tried,

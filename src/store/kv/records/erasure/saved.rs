@@ -31,7 +31,7 @@ pub(super) fn clear(
     what: &Erasure,
     erased: &mut Erased,
 ) -> Result<(), Fault> {
-    let Found { doomed, texts, .. } = found;
+    let Found { doomed, sentences: texts, .. } = found;
     let before = records_of(tables, doomed)?;
     let mut gone: BTreeSet<RecordId> = made_for(doomed, what);
     gone.retain(|id| !before.contains_key(id));
