@@ -63,3 +63,35 @@ async fn a_wrong_file_stops_the_start_and_while_it_runs_the_last_good_packs_hold
     let card = world.told(ANN, ANN, "/records").await;
     assert!(text(&card).contains("not there any more: shop"), "{card}");
 }
+
+#[tokio::test]
+async fn a_chat_takes_so_many_packs_and_a_button_does_what_it_said_however_often_it_is_pressed() {
+    let world = World::new().await;
+    for at in 1..=7 {
+        let pack =
+            SHOP.replace("name: shop", &format!("name: shop{at}")).replace("Shop", &format!("Shop{at}"));
+        write(world.folder.path(), &format!("shop{at}.yaml"), &pack);
+    }
+    let bot = world.start_open().await;
+    let card = world.told(ANN, ANN, "/records").await;
+    let packs = buttons(&card);
+    let next = packs.iter().find(|(label, _)| label.contains('›')).cloned();
+    let mut all: Vec<(String, String)> =
+        packs.into_iter().filter(|(_, data)| data.contains(":use:")).collect();
+    if next.is_some() {
+        world.press(ANN, &card, "›").await;
+        let further = world.shows(ANN, number(&card["message_id"]), "shop").await;
+        all.extend(buttons(&further).into_iter().filter(|(_, data)| data.contains(":use:")));
+    }
+    assert_eq!(all.len(), 9, "{all:?}");
+    // Two people have the same card: the second press leaves what the first has done.
+    for (_, data) in &all[..8] {
+        assert_eq!(world.press_data(ANN, &card, data).await, "Saved.");
+        assert_eq!(world.press_data(ANN, &card, data).await, "Saved.");
+    }
+    let refused = world.press_data(ANN, &card, &all[8].1).await;
+    assert_eq!(refused, "A chat has at most 8 packs: put one back first.");
+    assert!(bot.stop().success());
+    let config = world.stored().await.chat_config(ChatId(ANN)).await.unwrap();
+    assert_eq!(config.packs.len(), 8, "{:?}", config.packs);
+}

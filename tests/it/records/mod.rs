@@ -13,7 +13,7 @@ use std::path::Path;
 
 use figaro::domain::record::Record;
 use figaro::ids::ChatId;
-use figaro::store::{PinStore, RecordStore, TaskStore};
+use figaro::store::{PinStore, RecordStore, SettingsStore, TaskStore};
 use figaro_offline::model::{ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Say, View};
 use serde_json::{Value, json};

@@ -68,7 +68,8 @@ impl Shown<'_> {
         let rows = shown.iter().filter_map(|pack| {
             let mark = if is_chosen(&pack.name) { "✓ " } else { "" };
             let label = format!("{mark}{}", pack.title.of(self.tag));
-            Some(vec![Key::new(label, Button::Toggle(Short::new(&pack.name)?, number(page)))])
+            let press = if is_chosen(&pack.name) { Button::Leave } else { Button::Take };
+            Some(vec![Key::new(label, press(Short::new(&pack.name)?, number(page)))])
         });
         let back =
             (!self.book.packs().is_empty()).then(|| Key::new(&self.texts.button_records, Button::Kinds));

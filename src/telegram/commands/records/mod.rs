@@ -15,7 +15,7 @@ use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
 use super::removed::Removed as JustRemoved;
-use crate::domain::chat::ConfigPatch;
+use crate::domain::chat::{ConfigPatch, MAX_PACKS, PackChange};
 use crate::domain::record::{Book, Entry, Record, Removal, Removed, Restored};
 use crate::domain::task::Task;
 use crate::ids::RecordId;
@@ -75,7 +75,8 @@ impl Command for Records {
         Ok(match button {
             Button::Kinds => Pressed::card(self.kinds(asker).await?),
             Button::Packs(page) => Pressed::card(self.packs(asker, page).await?),
-            Button::Toggle(pack, page) => self.toggle(asker, pack.as_str(), page).await?,
+            Button::Take(pack, page) => self.choose(asker, pack_change(pack.as_str(), true), page).await?,
+            Button::Leave(pack, page) => self.choose(asker, pack_change(pack.as_str(), false), page).await?,
             Button::Kind(key, page) => self.kind(asker, key, page).await?,
             Button::Open(id) => {
                 self.with(asker, id, |shown, entry| Pressed::card(shown.entry(entry))).await?
@@ -130,22 +131,21 @@ impl Records {
         Ok(self.shown(asker, &book).packs(&packs, &config.packs, page))
     }
 
-    async fn toggle(&self, asker: &Asker, name: &str, page: Page) -> Result<Pressed, StoreError> {
+    /// Takes a pack for the chat or puts it back, as the button said.
+    async fn choose(&self, asker: &Asker, choice: PackChange, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         if !self.cards.may_change(asker).await {
             return Ok(Pressed::toast(&texts.admin_only));
         }
-        let mut packs = self.store.chat_config(asker.place.chat).await?.packs;
-        let is_chosen = packs.iter().any(|pack| pack == name);
-        if !is_chosen && self.books.prompts.packs().get(name).is_none() {
+        let (name, wanted) = (choice.name.clone(), choice.is_chosen);
+        if wanted && self.books.prompts.packs().get(&name).is_none() {
             return Ok(Pressed::both(&texts.gone, self.packs(asker, page).await?));
         }
-        match is_chosen {
-            true => packs.retain(|pack| pack != name),
-            false => packs.push(name.to_owned()),
+        let patch = ConfigPatch { pack: Some(choice), ..ConfigPatch::default() };
+        let config = self.store.change_chat_config(asker.place.chat, patch).await?;
+        if wanted && !config.packs.contains(&name) {
+            return Ok(Pressed::toast(fill(&texts.packs_full, &[("limit", &MAX_PACKS.to_string())])));
         }
-        let patch = ConfigPatch { packs: Some(packs), ..ConfigPatch::default() };
-        self.store.change_chat_config(asker.place.chat, patch).await?;
         Ok(Pressed::both(&texts.config_saved, self.packs(asker, page).await?))
     }
 
@@ -306,4 +306,8 @@ impl Records {
 /// Whether somebody has no rights of their own here.
 fn is_guest(asker: &Asker) -> bool {
     matches!(asker.standing, Standing::Guest | Standing::Borrowed)
+}
+
+fn pack_change(name: &str, is_chosen: bool) -> PackChange {
+    PackChange { name: name.to_owned(), is_chosen }
 }
