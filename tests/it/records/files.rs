@@ -62,6 +62,13 @@ async fn a_wrong_file_stops_the_start_and_while_it_runs_the_last_good_packs_hold
     assert!(told(&request).is_empty() && !request.tool_names().contains(&"save_record"), "{request:?}");
     let card = world.told(ANN, ANN, "/records").await;
     assert!(text(&card).contains("not there any more: shop"), "{card}");
+    let config = world.told(ANN, ANN, "/config").await;
+    assert!(text(&config).contains("Packs: shop ⚠️"), "{config}");
+    world.press(ANN, &config, "Packs").await;
+    world.shows(ANN, number(&config["message_id"]), "Context packs").await;
+    choose(&world, HERE, "School class").await;
+    let config = world.told(ANN, ANN, "/config").await;
+    assert!(text(&config).contains("Packs: shop ⚠️, School class\n"), "{config}");
 }
 
 #[tokio::test]
