@@ -68,7 +68,7 @@ async fn readings_are_drawn_as_a_picture() {
         Some((photo["caption"].clone(), view.file(id)?.to_vec()))
     };
     let (caption, png) = world.see("the chart", photo).await;
-    assert_eq!(caption, "📈 Mary Smith: Systolic / Diastolic");
+    assert_eq!(caption, "📈 Mary Smith: Systolic / Diastolic (mmHg)");
     assert!(png.starts_with(b"\x89PNG") && png.len() < 100_000, "{} bytes", png.len());
     assert_eq!(world.refused(), Vec::<String>::new());
 }
