@@ -1,6 +1,7 @@
 //! Context packs and records: packs are files, checked and read again; a chat chooses some, and then the model keeps what people say in
 //! their forms, is told of it when it bears on a question, and people see, draw, remove and forget it.
 
+mod children;
 mod files;
 mod forgetting;
 mod reminders;
