@@ -4,6 +4,7 @@
 mod children;
 mod files;
 mod forgetting;
+mod kills;
 mod reminders;
 mod rights;
 mod saving;
