@@ -388,16 +388,4 @@ impl Task {
         let later = self.next.into_iter().flat_map(|next| self.schedule.upcoming(self.zone, next));
         self.next.into_iter().chain(later).take(count).collect()
     }
-
-    /// Whether two tasks ask for the same thing, of the same agent, at the same times in the same place.
-    #[must_use]
-    pub fn says_the_same(&self, other: &Self) -> bool {
-        let is_same_time = self.schedule == other.schedule && self.zone == other.zone;
-        is_same_time
-            && self.place.conversation() == other.place.conversation()
-            && self.prompt == other.prompt
-            && self.agent == other.agent
-            && self.is_live()
-            && other.is_live()
-    }
 }
