@@ -6,13 +6,12 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
-use super::super::conversation::Conversation;
 use super::super::schedule::Schedule;
 use super::super::task::{NewTask, State, Task, TaskEdit};
 use super::book::{Book, Entry};
 use super::pack::Pack;
 use super::reminders::{Reminder, reminders};
-use crate::ids::{RecordId, TaskId, UserId};
+use crate::ids::{ChatId, RecordId, TaskId, TopicId, UserId};
 
 /// All that a record has ever offered counts, also what is over.
 const EVER: DateTime<Utc> = DateTime::UNIX_EPOCH;
@@ -105,7 +104,8 @@ struct Moved<'a> {
 #[derive(PartialEq)]
 struct Whose<'a> {
     user: &'a UserId,
-    conversation: Conversation,
+    chat: ChatId,
+    topic: Option<TopicId>,
     language: Option<&'a str>,
 }
 
@@ -113,7 +113,8 @@ impl<'a> Whose<'a> {
     fn of(task: &'a Task) -> Self {
         Self {
             user: &task.creator.user,
-            conversation: task.place.conversation(),
+            chat: task.place.chat,
+            topic: task.place.topic,
             language: task.language.as_deref(),
         }
     }
