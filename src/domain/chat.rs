@@ -191,8 +191,9 @@ pub struct ConfigPatch {
     pub agent: Option<Option<String>>,
     /// How the bot speaks here. Only people choose it; a reset clears it, and can be undone.
     pub persona: Option<Option<PersonaChoice>>,
-    /// The context packs of the chat, in place of those it has. Only people choose them; a reset leaves them.
-    pub packs: Option<Vec<String>>,
+    /// A context pack that the chat takes or leaves; beyond [`MAX_PACKS`] none is taken. Only people choose them; a reset leaves
+    /// them.
+    pub pack: Option<PackChange>,
     /// The model that answers in this chat, if not the bot's default.
     pub model: Option<Option<ModelName>>,
     /// All parameters that are sent to the model, in place of those that are set.
@@ -204,6 +205,26 @@ pub struct ConfigPatch {
     pub zone_asked: Option<DateTime<Utc>>,
     /// Whose conversation it is from now on, unless it is somebody's.
     pub claim: Option<String>,
+}
+
+/// A context pack that a chat takes, or leaves: others stay as they are, whoever changes them at the same time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackChange {
+    /// The name of the pack.
+    pub name: String,
+    /// Whether the chat has it from now on.
+    pub is_chosen: bool,
+}
+
+impl PackChange {
+    fn apply(self, packs: &mut Vec<String>) {
+        let is_there = packs.contains(&self.name);
+        match self.is_chosen {
+            true if !is_there && packs.len() < MAX_PACKS => packs.push(self.name),
+            true => {}
+            false => packs.retain(|pack| *pack != self.name),
+        }
+    }
 }
 
 impl ConfigPatch {
@@ -219,7 +240,7 @@ impl ConfigPatch {
             answer_when: Some(AnswerWhen::default()),
             agent: None,
             persona: Some(None),
-            packs: None,
+            pack: None,
             model: Some(None),
             settings: Some(Generation::default()),
             setting: None,
@@ -237,7 +258,9 @@ impl ConfigPatch {
         set(&mut config.answer_when, self.answer_when);
         set(&mut config.agent, self.agent);
         set(&mut config.persona, self.persona);
-        set(&mut config.packs, self.packs);
+        if let Some(change) = self.pack {
+            change.apply(&mut config.packs);
+        }
         set(&mut config.model, self.model);
         set(&mut config.settings, self.settings);
         config.zone_asked = self.zone_asked.or(config.zone_asked);
@@ -255,6 +278,9 @@ fn set<T>(setting: &mut T, change: Option<T>) {
         *setting = value;
     }
 }
+
+/// The most context packs of a chat: the forms of all stand in every prompt.
+pub const MAX_PACKS: usize = 8;
 
 /// The most characters a free-text setting may have: it stands in every prompt.
 pub const MAX_SETTING_CHARS: usize = 2000;

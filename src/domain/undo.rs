@@ -7,12 +7,17 @@ use serde_json::{Map, Value};
 
 use super::approval::{MethodCall, Target};
 use super::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
+use super::record::Removed;
 use crate::ids::{ChatId, RunId, UpdateId, UserId};
 
 /// What was done can be taken back for so long.
 pub const LASTS: TimeDelta = TimeDelta::hours(24);
 /// So many calls of a turn can be taken back.
 pub const MAX_CALLS: usize = 10;
+/// The call that puts records back: of Figaro itself, not of Telegram.
+pub const RESTORE_RECORDS: &str = "restore_records";
+/// Where it has them.
+const REMOVED: &str = "removed";
 /// The rule that the audit log names.
 const RULE: &str = "undo";
 
@@ -229,6 +234,44 @@ impl TurnUndo {
 }
 
 impl Undoable {
+    /// What puts removed records of a chat back; the first of them is called so. `None` if it cannot be written.
+    #[must_use]
+    pub fn of_records(chat: ChatId, name: &str, removed: &Removed) -> Option<Self> {
+        let removed = serde_json::to_value(removed).ok()?;
+        let arguments =
+            Map::from_iter([("name".to_owned(), Value::from(name)), (REMOVED.to_owned(), removed)]);
+        Some(Self {
+            call: MethodCall { method: RESTORE_RECORDS.to_owned(), arguments },
+            target: Target { chat, title: None },
+            person: None,
+            left: Map::new(),
+            is_approved: false,
+            outcome: None,
+        })
+    }
+
+    /// The records that it puts back; `None` for a call of Telegram.
+    #[must_use]
+    pub fn records(&self) -> Option<Removed> {
+        let is_it = self.call.method == RESTORE_RECORDS;
+        let removed = self.call.arguments.get(REMOVED).filter(|_| is_it)?;
+        serde_json::from_value(removed.clone()).ok()
+    }
+
+    /// The same for a chat that has this id from now on; `None` for a call of Telegram, which knows the chat by the other one.
+    #[must_use]
+    pub fn moved_to(&self, chat: ChatId) -> Option<Self> {
+        let mut removed = self.records()?;
+        removed.records.iter_mut().for_each(|record| record.chat = chat);
+        Self::of_records(chat, self.record_name(), &removed)
+    }
+
+    /// The name of the record that it puts back.
+    #[must_use]
+    pub fn record_name(&self) -> &str {
+        self.call.arguments.get("name").and_then(Value::as_str).unwrap_or_default()
+    }
+
     /// The number of the person that it acts on.
     #[must_use]
     pub fn user(&self) -> Option<i64> {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::access::Admins;
 use super::tools::AdminRight;
 use crate::domain::approval::{Approval, MethodCall, Ruled};
-use crate::domain::undo::TurnUndo;
+use crate::domain::undo::{RESTORE_RECORDS, TurnUndo};
 use crate::ids::{ChatId, UserId};
 
 /// Why somebody may not approve a call.
@@ -70,6 +70,13 @@ pub async fn may_undo(
     }
     let is_requester = undo.asked_by == *user;
     for call in undo.calls.iter().filter(|call| call.is_approved || !is_requester) {
+        // Records are the chat's: no right of Telegram is about them.
+        if call.call.method == RESTORE_RECORDS {
+            match admins.is_admin(call.target.chat, user).await {
+                true => continue,
+                false => return Err(NotAllowed::NoRight),
+            }
+        }
         let right = AdminRight::for_method(&call.call.method).map(AdminRight::name);
         holds(user, right, &[call.target.chat], admins).await?;
     }

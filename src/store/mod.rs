@@ -63,7 +63,7 @@ pub use personas::{PersonaSaved, PersonaStore, PersonaToSave};
 pub use pins::{PinAdded, PinStore};
 pub use profiles::ProfileStore;
 pub use receptions::ReceptionStore;
-pub use records::RecordStore;
+pub use records::{ByModel, RecordSaved, RecordStore};
 pub use sessions::{Outline, SessionStats, SessionStore};
 pub use summaries::{SummaryStore, Unsummarised};
 pub use tasks::{KEPT_RUNS, TaskAdded, TaskLimits, TaskStore};

@@ -4,26 +4,68 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 
 use super::error::StoreError;
-use crate::domain::record::{Draft, Record, Rules, Saved};
-use crate::ids::{ChatId, RecordId, TaskId};
+use super::tasks::{TaskAdded, TaskLimits};
+use crate::domain::audit::AuditEvent;
+use crate::domain::record::{Draft, Forms, Record, Removal, Removed, Restored, Rules, Saved};
+use crate::domain::task::Task;
+use crate::domain::undo::MadeIn;
+use crate::ids::{ChatId, RecordId};
 
 type Result<T> = std::result::Result<T, StoreError>;
+
+/// What became of a record that was to be saved, and of the tasks that remind of it or of what names it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordSaved {
+    /// What became of the record.
+    pub saved: Saved,
+    /// Tasks that remind of it as it is now: they were changed, or made in addition.
+    pub moved: Vec<Task>,
+    /// Tasks that have nothing to remind of any more and were cancelled.
+    pub ended: Vec<Task>,
+    /// Tasks that remind of it as it was: they say something else than it had offered, so nothing was done about them.
+    pub left: Vec<Task>,
+}
+
+/// By whom something is removed that can be undone for a day: the model, in a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ByModel {
+    /// The turn.
+    pub made: MadeIn,
+    /// What the removed record is called.
+    pub name: String,
+    /// What the audit log is told.
+    pub event: AuditEvent,
+}
 
 /// The records that chats keep in the forms of their context packs.
 #[async_trait]
 pub trait RecordStore: Debug + Send + Sync {
     /// The records of a chat, the oldest first, also those of packs that it has not chosen now.
     async fn records(&self, chat: ChatId) -> Result<Vec<Record>>;
-    /// Saves a record, durably: a new one, or over the one that it means. Gives what became of it.
-    async fn save_record(&self, draft: &Draft) -> Result<Saved>;
-    /// Removes records, durably, and gives them.
-    async fn remove_records(&self, chat: ChatId, records: &[RecordId]) -> Result<Vec<Record>>;
-    /// Puts removed records back, durably.
-    async fn restore_records(&self, records: &[Record]) -> Result<()>;
-    /// Notes, durably, that these tasks remind of a record.
-    async fn add_reminders(&self, chat: ChatId, record: RecordId, tasks: &[TaskId]) -> Result<()>;
+    /// Saves a record, durably: a new one, or over the one that it means. In the same write the reminders of what has changed
+    /// follow it, by these forms. Gives what became of all that.
+    async fn save_record(&self, draft: &Draft, forms: &Forms) -> Result<RecordSaved>;
+    /// Removes records and cancels what reminds of them, durably, and gives both. Done by the model, it is kept to be undone and
+    /// told to the audit log, in the same write.
+    async fn remove_records(
+        &self,
+        removal: &Removal,
+        by: Option<ByModel>,
+        now: DateTime<Utc>,
+    ) -> Result<Removed>;
+    /// Puts removed records back, durably, with what reminded of them; all or none.
+    async fn restore_records(&self, chat: ChatId, removed: &Removed, now: DateTime<Utc>) -> Result<Restored>;
+    /// Adds tasks that remind of a record, and notes them with it, durably: all, or none where one of them finds no room. Gives what
+    /// became of each; none where the record is gone.
+    async fn add_reminders(
+        &self,
+        record: RecordId,
+        tasks: &[Task],
+        limits: TaskLimits,
+    ) -> Result<Vec<TaskAdded>>;
     /// By what rules of packs messages matter from now on, by the name of the pack: they hold in the chats that have chosen it.
     fn set_pack_rules(&self, rules: BTreeMap<String, Rules>);
 }

@@ -231,7 +231,10 @@ async fn settings_are_changed_and_cleared_by_buttons() {
     });
     join_all(trying).await;
     let card = world.told(ANN, ANN, "/config").await;
-    assert_eq!(labels(&card), ["Language", "Tone", "Instructions", "Agent", "Persona", "Time zone", "Model"]);
+    assert_eq!(
+        labels(&card),
+        ["Language", "Tone", "Instructions", "Agent", "Persona", "Packs", "Time zone", "Model"]
+    );
     world.press(ANN, &card, "Instructions").await;
     let asked = world.shows(ANN, number(&card["message_id"]), "Now: none").await;
     assert_eq!(labels(&asked), ["Clear", "‹ Back"]);

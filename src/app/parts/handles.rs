@@ -61,7 +61,7 @@ pub(super) fn handles(
         access: base.settings.access.clone(),
         parked: base.parked.clone(),
         records: record_books(base),
-        reminding: Reminding { tasks: task_tools(base, &ledger), records: base.store.clone() },
+        reminding: Reminding { tasks: task_tools(base, &ledger) },
         chats: base.chats.clone(),
         erasures: Erasures::default(),
         code_key: CodeKey::new(base.settings.telegram.token.expose_secret()),

@@ -88,7 +88,7 @@ fn built_in(base: &Base<'_>, ledger: &Arc<Ledger>) -> ToolTable {
         pins: base.store.clone(),
         profiles: base.store.clone(),
         conversations: base.store.clone(),
-        records: record_tools(base),
+        records: record_tools(base, ledger),
         memory: MemoryTools {
             chats: base.chats.clone(),
             settings: base.store.clone(),
@@ -114,8 +114,8 @@ pub(super) fn record_books(base: &Base<'_>) -> RecordBooks {
 }
 
 /// The tools for records.
-pub(super) fn record_tools(base: &Base<'_>) -> RecordTools {
-    RecordTools { books: record_books(base), tasks: base.store.clone() }
+pub(super) fn record_tools(base: &Base<'_>, ledger: &Ledger) -> RecordTools {
+    RecordTools { books: record_books(base), tasks: task_tools(base, ledger) }
 }
 
 /// The tools for scheduled tasks.
@@ -123,6 +123,7 @@ pub(super) fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {
     let settings = base.settings.tasks;
     TaskTools {
         store: base.store.clone(),
+        records: base.store.clone(),
         admins: base.outside.admins.clone(),
         limits: TaskLimits { per_chat: settings.per_chat, per_user: settings.per_user },
         reader: TaskReader {

@@ -164,7 +164,7 @@ fn preparer(base: &Base<'_>, ledger: &Ledger, agents: Agents, telling: Telling) 
         sessions: base.store.clone(),
         profiles: base.store.clone(),
         agents,
-        records: record_tools(base),
+        records: record_tools(base, ledger),
         personas: PersonaLoader { prompts: base.prompts.clone(), store: base.store.clone() },
         models: ledger.models.clone(),
         bus,

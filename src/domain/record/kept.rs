@@ -74,6 +74,14 @@ impl Record {
         self.fields.get(field).map(|filled| &filled.value)
     }
 
+    /// Whether somebody has stated what it is: all without which it makes no sense.
+    #[must_use]
+    pub fn is_stated_by(&self, user: &UserId) -> bool {
+        let mut essential = self.fields.values().filter(|filled| filled.is_essential).peekable();
+        let is_theirs = |filled: &Filled| filled.origins().any(|origin| origin.user == *user);
+        essential.peek().is_some() && essential.all(is_theirs)
+    }
+
     /// Whether it is of this kind of this pack.
     #[must_use]
     pub fn is_of(&self, pack: &str, kind: &str) -> bool {

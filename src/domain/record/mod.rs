@@ -1,12 +1,14 @@
 //! Records: what a chat keeps in the forms that context packs declare, such as patients, medications and readings. The forms
-//! (`pack`), what may stand in them (`value`, `read`), the records themselves (`kept`, `saving`), and what a history of readings
-//! comes to (`series`). Pure: the files of packs are read by `prompts`, records are stored by `store`.
+//! (`pack`), what may stand in them (`value`, `read`), the records themselves (`kept`, `saving`, `removal`), what reminds of them
+//! (`reminders`, `following`), and what a history of readings comes to (`series`). Pure: the files of packs are read by `prompts`, records are stored by `store`.
 
 mod book;
+mod following;
 mod kept;
 mod pack;
 mod read;
 mod reminders;
+mod removal;
 mod saving;
 mod series;
 #[cfg(test)]
@@ -16,12 +18,14 @@ mod value;
 mod words;
 
 pub use book::{Book, Entry};
+pub use following::{Change, Following, Forms, following};
 pub use kept::{Filled, MAX_RECORDS, Origin, Record};
 pub use pack::{
     Field, FieldType, Kind, MAX_LIST_ITEMS, MAX_TEXT_CHARS, Pack, Range, Remind, Rules, Series, Share,
 };
 pub use read::{Named, Reading, Values, read_fields, read_moment};
 pub use reminders::{Reminder, reminders};
+pub use removal::{KindKeys, Removal, Removed, Restored, restoring};
 pub use saving::{Draft, Saved, saving, without_fields};
 pub use series::{Point, Trend, points, trend};
 pub use times::Times;

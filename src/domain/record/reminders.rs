@@ -26,6 +26,8 @@ pub struct Reminder {
     pub schedule: String,
     /// Whether it comes again and again.
     pub recurring: bool,
+    /// The single time, UTC; `None` if it comes again and again.
+    pub at: Option<DateTime<Utc>>,
 }
 
 /// The reminders that an entry offers, in the language of this IETF tag; none where it has no time to come.
@@ -35,15 +37,16 @@ pub fn reminders(book: &Book, entry: &Entry<'_>, tag: Option<&str>, now: DateTim
     let Some(value) = entry.record.value(&remind.field) else { return Vec::new() };
     let (zone, title) = (book.zone(), one_line(&book.name(entry.record), TITLE_CHARS));
     let prompt = filled(book, entry, remind.text.of(tag));
-    let make = |schedule: String, recurring: bool| Reminder {
+    let make = |schedule: String, at: Option<DateTime<Utc>>| Reminder {
         title: title.clone(),
         prompt: prompt.clone(),
         schedule,
-        recurring,
+        recurring: at.is_none(),
+        at,
     };
     let at = match value {
         FieldValue::Schedule(times) => {
-            return times.crons().into_iter().map(|cron| make(cron, true)).collect();
+            return times.crons().into_iter().map(|cron| make(cron, None)).collect();
         }
         FieldValue::Moment(at) => Some(*at),
         FieldValue::Date(day) => local(zone, day.and_time(MORNING)),
@@ -56,7 +59,7 @@ pub fn reminders(book: &Book, entry: &Entry<'_>, tag: Option<&str>, now: DateTim
     let mut times: Vec<DateTime<Utc>> = times.filter(|time| *time > now).collect();
     times.sort_unstable();
     let single = |time: DateTime<Utc>| time.with_timezone(&zone).format("%Y-%m-%dT%H:%M").to_string();
-    times.into_iter().map(|time| make(single(time), false)).collect()
+    times.into_iter().map(|time| make(single(time), Some(time))).collect()
 }
 
 fn local(zone: Tz, at: chrono::NaiveDateTime) -> Option<DateTime<Utc>> {

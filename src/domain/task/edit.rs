@@ -1,4 +1,4 @@
-//! What people and the model change of a task, beside whether it runs.
+//! What people and the model change of a task, beside whether it runs, and whether that makes it another one.
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -36,6 +36,18 @@ pub struct TaskEdit {
 }
 
 impl Task {
+    /// Whether two tasks ask for the same thing, of the same agent, at the same times in the same place.
+    #[must_use]
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        let is_same_time = self.schedule == other.schedule && self.zone == other.zone;
+        is_same_time
+            && self.place.conversation() == other.place.conversation()
+            && self.prompt == other.prompt
+            && self.agent == other.agent
+            && self.is_live()
+            && other.is_live()
+    }
+
     /// The agent that was chosen for it; `None` where it is carried out by the one for all tasks.
     #[must_use]
     pub fn own_agent(&self) -> Option<&str> {

@@ -27,7 +27,7 @@ use super::chat::Place;
 use super::message::Speaker;
 use super::model::ModelName;
 use super::schedule::Schedule;
-use crate::ids::{MessageId, RunId, TaskId};
+use crate::ids::{MessageId, RecordId, RunId, TaskId};
 use crate::text::one_line;
 
 pub use change::{NotNow, TaskChange};
@@ -82,6 +82,9 @@ pub struct Task {
     /// Addresses in the prompt that a person wrote or search found, and not the model alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<String>,
+    /// The record that it reminds of; it may be gone by now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<RecordId>,
     /// What its runs may do without asking anybody.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub standing: Vec<StandingRule>,
@@ -311,6 +314,7 @@ impl Task {
             title: None,
             prompt,
             addresses: Vec::new(),
+            record: None,
             standing: Vec::new(),
             schedule,
             zone,
@@ -383,17 +387,5 @@ impl Task {
     pub fn upcoming(&self, count: usize) -> Vec<DateTime<Utc>> {
         let later = self.next.into_iter().flat_map(|next| self.schedule.upcoming(self.zone, next));
         self.next.into_iter().chain(later).take(count).collect()
-    }
-
-    /// Whether two tasks ask for the same thing, of the same agent, at the same times in the same place.
-    #[must_use]
-    pub fn says_the_same(&self, other: &Self) -> bool {
-        let is_same_time = self.schedule == other.schedule && self.zone == other.zone;
-        is_same_time
-            && self.place.conversation() == other.place.conversation()
-            && self.prompt == other.prompt
-            && self.agent == other.agent
-            && self.is_live()
-            && other.is_live()
     }
 }

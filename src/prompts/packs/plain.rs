@@ -49,6 +49,9 @@ fn value(spot: &Spot<'_>, theirs: &str) -> Option<String> {
         "invalid u64" | "invalid u32" => format!("{key} takes a whole number, 1 and more"),
         "invalid floating point" => format!("{key} takes a number such as 0.5"),
         "invalid boolean" => format!("{key} takes true or false"),
+        empty if empty.starts_with("invalid type: unit value") => {
+            format!("{key} is empty: write something behind it")
+        }
         "expected string scalar" => format!("{key} takes text"),
         _ => return None,
     })

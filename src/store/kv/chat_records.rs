@@ -1,15 +1,26 @@
-//! The records of chats, in the forms of their context packs.
+//! The records of chats, in the forms of their context packs, and the tasks that remind of them.
 
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 
+use super::changes::Changes;
 use super::fault::Fault;
+use super::records::{audit, tasks as task_records, write};
 use super::tables::Tables;
+use super::tasks::add;
 use super::{KvStore, key};
-use crate::domain::record::{Draft, Record, Rules, Saved, saving};
-use crate::ids::{ChatId, RecordId, TaskId};
-use crate::store::{RecordStore, Result};
+use crate::domain::audit::Audited;
+use crate::domain::record::{
+    Book, Change, Draft, Following, Forms, Record, Removal, Removed, Restored, Rules, Saved, following,
+    restoring, saving,
+};
+use crate::domain::task::{Task, TaskChange};
+use crate::domain::turn::{self, AskedChange};
+use crate::domain::undo::{TurnUndo, Undoable};
+use crate::ids::{BotId, ChatId, RecordId, TaskId};
+use crate::store::{ByModel, RecordSaved, RecordStore, Result, TaskAdded, TaskLimits};
 
 #[async_trait]
 impl RecordStore for KvStore {
@@ -17,52 +28,126 @@ impl RecordStore for KvStore {
         self.read("read the records", move |tables| oldest_first(tables, chat)).await
     }
 
-    async fn save_record(&self, draft: &Draft) -> Result<Saved> {
-        let draft = draft.clone();
-        self.change_durably("save a record", move |tables, changes| {
-            let saved = saving(&oldest_first(tables, draft.chat)?, &draft);
-            if let Saved::New(record) | Saved::Changed(record) = &saved {
-                changes.put(&tables.records, key::record(record.chat, record.id), record)?;
-            }
-            Ok(saved)
-        })
-        .await
-    }
-
-    async fn remove_records(&self, chat: ChatId, records: &[RecordId]) -> Result<Vec<Record>> {
-        let ids = records.to_vec();
-        self.change_durably("remove records", move |tables, changes| {
-            let mut removed = Vec::new();
-            for key in ids.into_iter().map(|id| key::record(chat, id)) {
-                removed.extend(tables.records.get(&key)?);
-                changes.remove(&tables.records, key);
-            }
-            Ok(removed)
-        })
-        .await
-    }
-
-    async fn restore_records(&self, records: &[Record]) -> Result<()> {
-        let records = records.to_vec();
-        self.change_durably("put records back", move |tables, changes| {
-            records.iter().try_for_each(|record| {
-                changes.put(&tables.records, key::record(record.chat, record.id), record)
+    async fn save_record(&self, draft: &Draft, forms: &Forms) -> Result<RecordSaved> {
+        let (draft, forms, bot) = (draft.clone(), forms.clone(), self.bot());
+        let saved = self
+            .change_durably("save a record", move |tables, changes| {
+                let kept = oldest_first(tables, draft.chat)?;
+                let saved = saving(&kept, &draft);
+                if let Saved::New(record) | Saved::Changed(record) = &saved {
+                    put(tables, changes, record)?;
+                }
+                let alone = |saved| RecordSaved { saved, moved: vec![], ended: vec![], left: vec![] };
+                match saved {
+                    Saved::Changed(record) => {
+                        Followed { bot, now: draft.now, kept }.save(tables, changes, record, &forms)
+                    }
+                    saved => Ok(alone(saved)),
+                }
             })
-        })
-        .await
+            .await?;
+        if !saved.moved.is_empty() || !saved.ended.is_empty() {
+            self.tell_of_tasks();
+        }
+        Ok(saved)
     }
 
-    async fn add_reminders(&self, chat: ChatId, record: RecordId, tasks: &[TaskId]) -> Result<()> {
+    async fn remove_records(
+        &self,
+        removal: &Removal,
+        by: Option<ByModel>,
+        now: DateTime<Utc>,
+    ) -> Result<Removed> {
+        let (removal, bot) = (removal.clone(), self.bot());
+        let removed = self
+            .change_durably("remove records", move |tables, changes| {
+                let mut records: Vec<Record> = Vec::new();
+                for key in removal.records.iter().map(|id| key::record(removal.chat, *id)) {
+                    records.extend(tables.records.get(&key)?);
+                    changes.remove(&tables.records, key);
+                }
+                let noted = records.iter().flat_map(|record| record.reminders.iter().copied());
+                let asked = live(tables, removal.chat, noted.chain(removal.tasks))?;
+                let asked = asked.into_iter().map(|task| (task, TaskChange::Cancel)).collect();
+                let tasks = change_tasks(tables, changes, bot, asked, now)?;
+                let tasks = tasks.into_iter().map(|task| task.id).collect();
+                let removed = Removed { records, tasks, keys: removal.keys };
+                if let Some(by) = by.filter(|_| !removed.records.is_empty()) {
+                    keep_undo(tables, changes, removal.chat, by, &removed)?;
+                }
+                Ok(removed)
+            })
+            .await?;
+        if !removed.tasks.is_empty() {
+            self.tell_of_tasks();
+        }
+        Ok(removed)
+    }
+
+    async fn restore_records(&self, chat: ChatId, removed: &Removed, now: DateTime<Utc>) -> Result<Restored> {
+        let (removed, bot) = (removed.clone(), self.bot());
+        let restored = self
+            .change_durably("put records back", move |tables, changes| {
+                let restored = restoring(&oldest_first(tables, chat)?, &removed);
+                if restored != Restored::Done {
+                    return Ok(restored);
+                }
+                removed.records.iter().try_for_each(|record| put(tables, changes, record))?;
+                let mut asked = Vec::new();
+                for id in removed.tasks {
+                    let task = task_records::find(tables, Some(id))?;
+                    asked.extend(task.map(|task| (task, TaskChange::Revive)));
+                }
+                change_tasks(tables, changes, bot, asked, now)?;
+                Ok(restored)
+            })
+            .await?;
+        self.tell_of_tasks();
+        Ok(restored)
+    }
+
+    async fn add_reminders(
+        &self,
+        record: RecordId,
+        tasks: &[Task],
+        limits: TaskLimits,
+    ) -> Result<Vec<TaskAdded>> {
         let tasks = tasks.to_vec();
-        self.change_durably("note reminders of a record", move |tables, changes| {
-            let key = key::record(chat, record);
-            let Some(mut record) = tables.records.get(&key)? else { return Ok(()) };
-            record.reminders.extend(
-                tasks.iter().filter(|task| !record.reminders.contains(task)).copied().collect::<Vec<_>>(),
-            );
-            changes.put(&tables.records, key, &record)
-        })
-        .await
+        let added = self
+            .change_durably("store reminders of a record", move |tables, changes| {
+                let Some(chat) = tasks.first().map(|task| task.place.chat) else { return Ok(Vec::new()) };
+                let Some(mut record) = tables.records.get(&key::record(chat, record))? else {
+                    return Ok(Vec::new());
+                };
+                let (mut added, mut new) = (Vec::new(), Vec::new());
+                for task in &tasks {
+                    let is_new = new.len();
+                    let left = TaskLimits {
+                        per_chat: limits.per_chat.saturating_sub(is_new),
+                        per_user: limits.per_user.saturating_sub(is_new),
+                    };
+                    let one = add(tables, task, left)?;
+                    let id = match one {
+                        TaskAdded::New => {
+                            new.push(task);
+                            task.id
+                        }
+                        TaskAdded::Already(id) => id,
+                        TaskAdded::ChatFull | TaskAdded::UserFull => return Ok(vec![one]),
+                    };
+                    note(&mut record, id);
+                    added.push(one);
+                }
+                for task in new {
+                    let task = Task { record: Some(record.id), ..task.clone() };
+                    task_records::put(tables, changes, None, Some(&task))?;
+                }
+                put(tables, changes, &record)?;
+                Ok(added)
+            })
+            .await?;
+        self.tell_of_tasks();
+        Ok(added)
     }
 
     fn set_pack_rules(&self, rules: BTreeMap<String, Rules>) {
@@ -70,8 +155,134 @@ impl RecordStore for KvStore {
     }
 }
 
+fn put(tables: &Tables<'_>, changes: &mut Changes<'_>, record: &Record) -> Result<(), Fault> {
+    changes.put(&tables.records, key::record(record.chat, record.id), record)
+}
+
+fn note(record: &mut Record, task: TaskId) {
+    if !record.reminders.contains(&task) {
+        record.reminders.push(task);
+    }
+}
+
 fn oldest_first(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Record>, Fault> {
     let mut records = tables.records.list(&key::chat(chat))?;
     records.sort_by_key(|record| (record.created_at, record.id));
     Ok(records)
+}
+
+/// Those of these tasks that are of the chat and may still run, each once.
+fn live(tables: &Tables<'_>, chat: ChatId, ids: impl Iterator<Item = TaskId>) -> Result<Vec<Task>, Fault> {
+    let mut found: Vec<Task> = Vec::new();
+    for id in ids {
+        let task = task_records::find(tables, Some(id))?;
+        let is_new = |task: &Task| {
+            task.is_live() && task.place.chat == chat && found.iter().all(|known| known.id != task.id)
+        };
+        if let Some(task) = task.filter(is_new) {
+            found.push(task);
+        }
+    }
+    Ok(found)
+}
+
+/// Makes changes of tasks, and gives those that they fit.
+fn change_tasks(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    bot: BotId,
+    wanted: Vec<(Task, TaskChange)>,
+    now: DateTime<Utc>,
+) -> Result<Vec<Task>, Fault> {
+    let asked = wanted.into_iter().map(|(task, change)| AskedChange { task: Some(task), change }).collect();
+    let changed = write::transition(tables, changes, bot, turn::change_tasks(asked, Vec::new(), now))?;
+    Ok(changed.into_iter().flatten().collect())
+}
+
+/// Keeps what the model removed, to be undone, and tells the audit log.
+fn keep_undo(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    chat: ChatId,
+    ByModel { made, name, event }: ByModel,
+    removed: &Removed,
+) -> Result<(), Fault> {
+    let Some(call) = Undoable::of_records(chat, &name, removed) else { return Ok(()) };
+    let key = key::id(made.run);
+    let mut undo = tables.undos.find(&key)?.unwrap_or_else(|| TurnUndo::new(&made));
+    undo.add(call, made.at);
+    changes.put(&tables.undos, key, &undo)?;
+    audit::append(tables, changes, vec![Audited { event, arguments: None }])
+}
+
+/// What a change of a record comes to for what reminds of it.
+struct Followed {
+    bot: BotId,
+    now: DateTime<Utc>,
+    /// The records of the chat before the change.
+    kept: Vec<Record>,
+}
+
+impl Followed {
+    /// Has reminders follow a record that has changed.
+    fn save(
+        self,
+        tables: &Tables<'_>,
+        changes: &mut Changes<'_>,
+        record: Record,
+        forms: &Forms,
+    ) -> Result<RecordSaved, Fault> {
+        let Self { bot, now, kept } = self;
+        let with = |known: &Record| if known.id == record.id { record.clone() } else { known.clone() };
+        let after: Vec<Record> = kept.iter().map(with).collect();
+        let of_chat = task_records::of_chat(tables, record.chat)?;
+        let following = {
+            let before = Book::new(forms.packs.clone(), kept, forms.zone);
+            let after = Book::new(forms.packs.clone(), after.clone(), forms.zone);
+            let min_interval = forms.min_interval;
+            let change = Change { before: &before, after: &after, record: record.id, min_interval, now };
+            following(change, &of_chat)
+        };
+        let find = |id: TaskId| of_chat.iter().find(|task| task.id == id).cloned();
+        let left = following.left.iter().copied().filter_map(find).collect();
+        let edits = following
+            .edits
+            .iter()
+            .filter_map(|(id, edit)| Some((find(*id)?, TaskChange::Edit(edit.clone()))));
+        let mut moved = change_tasks(tables, changes, bot, edits.collect(), now)?;
+        let ends = following.ended.iter().filter_map(|id| Some((find(*id)?, TaskChange::Cancel)));
+        let ended = change_tasks(tables, changes, bot, ends.collect(), now)?;
+        for (id, task) in &following.added {
+            let task = Task { record: Some(*id), ..task.clone() };
+            task_records::put(tables, changes, None, Some(&task))?;
+            moved.push(task);
+        }
+        let record = noted(tables, changes, record, after, &following)?;
+        Ok(RecordSaved { saved: Saved::Changed(record), moved, ended, left })
+    }
+}
+
+/// Notes with records what follows them. Gives the one that has changed.
+fn noted(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    changed: Record,
+    records: Vec<Record>,
+    following: &Following,
+) -> Result<Record, Fault> {
+    let added = following.added.iter().map(|(record, task)| (*record, task.id));
+    let all: Vec<(RecordId, TaskId)> = following.noted.iter().copied().chain(added).collect();
+    let mut changed = changed;
+    for mut record in records {
+        let before = record.reminders.len();
+        let id = record.id;
+        all.iter().filter(|(other, _)| *other == id).for_each(|(_, task)| note(&mut record, *task));
+        if record.reminders.len() > before {
+            put(tables, changes, &record)?;
+        }
+        if record.id == changed.id {
+            changed = record;
+        }
+    }
+    Ok(changed)
 }

@@ -29,7 +29,13 @@ impl TaskStore for KvStore {
     async fn add_task(&self, task: &Task, limits: TaskLimits) -> Result<TaskAdded> {
         let task = task.clone();
         let added = self
-            .change_durably("store a task", move |tables, changes| add(tables, changes, &task, limits))
+            .change_durably("store a task", move |tables, changes| {
+                let added = add(tables, &task, limits)?;
+                if added == TaskAdded::New {
+                    tasks::put(tables, changes, None, Some(&task))?;
+                }
+                Ok(added)
+            })
             .await?;
         self.tell_of_tasks();
         Ok(added)
@@ -224,12 +230,8 @@ fn kept(
     Ok(found)
 }
 
-fn add(
-    tables: &Tables<'_>,
-    changes: &mut Changes<'_>,
-    task: &Task,
-    limits: TaskLimits,
-) -> Result<TaskAdded, Fault> {
+/// Whether a task is new and finds room; it is not written.
+pub(super) fn add(tables: &Tables<'_>, task: &Task, limits: TaskLimits) -> Result<TaskAdded, Fault> {
     let of_chat = tasks::of_chat(tables, task.place.chat)?;
     if let Some(same) = of_chat.iter().find(|other| other.says_the_same(task)) {
         return Ok(TaskAdded::Already(same.id));
@@ -241,6 +243,5 @@ fn add(
     if tables.tasks_of_user.keys_of(&of_user)?.take(limits.per_user).count() >= limits.per_user {
         return Ok(TaskAdded::UserFull);
     }
-    tasks::put(tables, changes, None, Some(task))?;
     Ok(TaskAdded::New)
 }

@@ -40,8 +40,10 @@ pub enum Records {
     Kinds,
     /// Shows a page of the packs, to choose of.
     Packs(Page),
-    /// Takes a pack for the chat, or puts it back.
-    Toggle(Short<40>, Page),
+    /// Takes a pack for the chat.
+    Take(Short<40>, Page),
+    /// Puts a pack back.
+    Leave(Short<40>, Page),
     /// Shows a page of the records of a kind.
     Kind(KindKey, Page),
     /// Shows one record.
@@ -56,8 +58,22 @@ pub enum Records {
     Remove(RecordId),
     /// Puts it back.
     Undo(RecordId),
-    /// Cancels what reminds of it.
-    Cancel(RecordId),
+}
+
+impl Records {
+    /// Whether pressing it changes something; else it only shows.
+    #[must_use]
+    pub const fn changes(&self) -> bool {
+        match self {
+            Self::Kinds | Self::Packs(_) | Self::Kind(..) | Self::Open(_) | Self::Chart(..) => false,
+            Self::Take(..)
+            | Self::Leave(..)
+            | Self::Remind(_)
+            | Self::Ask(_)
+            | Self::Remove(_)
+            | Self::Undo(_) => true,
+        }
+    }
 }
 
 impl Family for Records {
@@ -70,7 +86,8 @@ impl Display for Records {
         match self {
             Self::Kinds => write!(f, "{name}:kinds"),
             Self::Packs(page) => write!(f, "{name}:packs:{page}"),
-            Self::Toggle(pack, page) => write!(f, "{name}:use:{pack}:{page}"),
+            Self::Take(pack, page) => write!(f, "{name}:use:{pack}:{page}"),
+            Self::Leave(pack, page) => write!(f, "{name}:leave:{pack}:{page}"),
             Self::Kind(kind, page) => write!(f, "{name}:kind:{kind}:{page}"),
             Self::Open(record) => write!(f, "{name}:open:{record}"),
             Self::Remind(record) => write!(f, "{name}:remind:{record}"),
@@ -78,7 +95,6 @@ impl Display for Records {
             Self::Ask(record) => write!(f, "{name}:ask:{record}"),
             Self::Remove(record) => write!(f, "{name}:drop:{record}"),
             Self::Undo(record) => write!(f, "{name}:undo:{record}"),
-            Self::Cancel(record) => write!(f, "{name}:cancel:{record}"),
         }
     }
 }
@@ -91,7 +107,8 @@ impl FromStr for Records {
         let press = match fields.word()? {
             "kinds" => Self::Kinds,
             "packs" => Self::Packs(fields.page()),
-            "use" => Self::Toggle(fields.parse()?, fields.page()),
+            "use" => Self::Take(fields.parse()?, fields.page()),
+            "leave" => Self::Leave(fields.parse()?, fields.page()),
             "kind" => Self::Kind(fields.parse()?, fields.page()),
             "open" => Self::Open(fields.parse()?),
             "remind" => Self::Remind(fields.parse()?),
@@ -99,7 +116,6 @@ impl FromStr for Records {
             "ask" => Self::Ask(fields.parse()?),
             "drop" => Self::Remove(fields.parse()?),
             "undo" => Self::Undo(fields.parse()?),
-            "cancel" => Self::Cancel(fields.parse()?),
             _ => return Err(Gone),
         };
         fields.end(press)

@@ -116,8 +116,8 @@ proptest! {
         let (record, kind) = (RecordId::new(), KindKey::of(&name, &kind));
         use Records as R;
         let all = [
-            R::Kinds, R::Packs(page), R::Toggle(Short::new(&name).unwrap(), page), R::Kind(kind, page), R::Open(record),
-            R::Remind(record), R::Chart(record, at), R::Ask(record), R::Remove(record), R::Undo(record), R::Cancel(record),
+            R::Kinds, R::Packs(page), R::Take(Short::new(&name).unwrap(), page), R::Leave(Short::new(&name).unwrap(), page), R::Kind(kind, page), R::Open(record),
+            R::Remind(record), R::Chart(record, at), R::Ask(record), R::Remove(record), R::Undo(record),
         ];
         all.iter().try_for_each(returns)?;
     }
@@ -309,7 +309,7 @@ fn buttons_of_older_versions_are_read() {
     ]);
     let record: RecordId = ID.parse().unwrap();
     read(&[
-        ("records:use:shop:1", Records::Toggle(Short::new("shop").unwrap(), 1)),
+        ("records:use:shop:1", Records::Take(Short::new("shop").unwrap(), 1)),
         (&format!("records:remind:{ID}"), Records::Remind(record)),
         (&format!("records:chart:{ID}:2"), Records::Chart(record, 2)),
     ]);

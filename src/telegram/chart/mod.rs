@@ -1,5 +1,5 @@
 //! Draws readings as a chart: a PNG that reads well on a phone. Pure: it takes points and words and gives bytes. The letters are those
-//! that come with the program; what they do not have is drawn as a question mark, so labels in other scripts belong beside the picture.
+//! that come with the program; words in other scripts are left out and belong beside the picture.
 
 mod canvas;
 
@@ -101,7 +101,7 @@ fn draw(chart: &Chart, area: &Area<'_>) -> Drawn {
 /// The title, and what each line is.
 fn head(chart: &Chart, area: &Area<'_>) -> Drawn {
     let title = if is_drawn(&chart.title) { chart.title.as_str() } else { "" };
-    let unit = Some(chart.unit.as_str()).filter(|unit| !unit.is_empty());
+    let unit = Some(chart.unit.as_str()).filter(|unit| !unit.is_empty() && is_drawn(unit));
     let title = unit.map_or(title.to_owned(), |unit| format!("{title} ({unit})"));
     canvas::write(area, &title, (LEFT, 14), INK)?;
     let mut x = LEFT;
@@ -264,6 +264,23 @@ mod tests {
         assert!(png(&chart(&[&[7.0, 7.0, 7.0]])).unwrap().is_some(), "a flat line is one");
         let other = Chart { title: "Мария".to_owned(), ..chart(&[&[1.0, 2.0]]) };
         assert!(png(&other).unwrap().is_some(), "letters that cannot be drawn are left out");
+    }
+
+    /// In a script without letters here a picture is drawn as if there were no words, not with question marks or boxes.
+    #[test]
+    fn letters_that_cannot_be_drawn_are_left_out() {
+        let named = |title: &str, unit: &str, label: &str| {
+            let mut chart = Chart { title: title.into(), unit: unit.into(), ..chart(&[&[1.0, 2.0]]) };
+            chart.lines[0].label = label.to_owned();
+            png(&chart).unwrap().unwrap()
+        };
+        let plain = named("", "", "systolic");
+        for (title, unit, label) in
+            [("Мария", "кг", "Систолическое"), ("瑪麗", "公斤", "收缩压"), ("Ζωή", "℞", "Πίεση")]
+        {
+            assert!(named(title, unit, label) == plain, "{title}");
+        }
+        assert!(named("Mária", "kg", "Sistólica") != plain);
     }
 
     #[test]

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
+
 use super::card::Card;
 use super::cards::Cards;
 use super::command::{Press, PressError, Pressed};
 use super::handles::Handles;
-use crate::domain::undo::{Refusal, Taken, TurnUndo, Undoable, Undone};
+use crate::domain::record::{Removed, Restored};
+use crate::domain::undo::{RESTORE_RECORDS, Refusal, Taken, TurnUndo, Undoable, Undone};
 use crate::policy::approval::NotAllowed;
 use crate::prompts::texts::{Texts, fill};
-use crate::store::UndoStore;
+use crate::store::{RecordStore, UndoStore};
 use crate::telegram::callback::Back;
 use crate::telegram::send::Button;
 use crate::text::one_line;
@@ -33,6 +36,7 @@ pub fn undo_card(texts: &Texts, undo: &TurnUndo) -> Card {
 pub(super) struct TakeBack {
     cards: Cards,
     undos: Arc<dyn UndoStore>,
+    records: Arc<dyn RecordStore>,
     approvers: Approvers,
     telegram: TelegramTools,
 }
@@ -42,6 +46,7 @@ impl TakeBack {
         Self {
             cards: handles.cards.clone(),
             undos: handles.store.clone(),
+            records: handles.store.clone(),
             approvers: handles.approvers.clone(),
             telegram: handles.telegram.clone(),
         }
@@ -90,10 +95,26 @@ impl TakeBack {
         tracing::info!(%run, %user, calls = undo.calls.len(), "what a turn did is taken back");
         // What was done last may rest on what was done before.
         for at in (0..undo.calls.len()).rev() {
-            let outcome = self.telegram.take_back(&undo.calls[at], now).await;
+            let outcome = match undo.calls[at].records() {
+                Some(removed) => self.restore(&undo, &removed, now).await,
+                None => self.telegram.take_back(&undo.calls[at], now).await,
+            };
             self.note(&mut undo, at, outcome).await;
         }
         Ok(self.told(press, &undo, &taken).await)
+    }
+
+    /// Puts removed records back.
+    async fn restore(&self, undo: &TurnUndo, removed: &Removed, now: DateTime<Utc>) -> Undone {
+        match self.records.restore_records(undo.asked_in, removed, now).await {
+            Ok(Restored::Done) => Undone::Done,
+            Ok(Restored::Taken | Restored::Full) => Undone::Refused(Refusal::Changed),
+            Ok(Restored::Orphan) => Undone::Refused(Refusal::Gone),
+            Err(error) => {
+                tracing::error!(%error, run = %undo.run, "removed records could not be put back");
+                Undone::Unsent
+            }
+        }
     }
 
     /// A press after the first. The first one comes once more if a crash came between: what had no outcome by then is not done a
@@ -199,6 +220,7 @@ fn what(texts: &Texts, undo: &TurnUndo, undoable: &Undoable) -> String {
         "setChatTitle" => &texts.undo_title,
         "setChatDescription" => &texts.undo_description,
         "deleteMessages" => &texts.undo_messages,
+        RESTORE_RECORDS => &texts.undo_record,
         _ => &texts.undo_message,
     };
     let chat = match &target.title {
@@ -213,7 +235,13 @@ fn what(texts: &Texts, undo: &TurnUndo, undoable: &Undoable) -> String {
     };
     let count = call.arguments.get("message_ids").and_then(serde_json::Value::as_array).map_or(1, Vec::len);
     let channel = call.arguments.get("sender_chat_id").map(ToString::to_string).unwrap_or_default();
-    let values =
-        [("chat", chat.as_str()), ("user", &user), ("count", &count.to_string()), ("channel", &channel)];
+    let name = one_line(undoable.record_name(), NAME_CHARS);
+    let values = [
+        ("chat", chat.as_str()),
+        ("user", &user),
+        ("count", &count.to_string()),
+        ("channel", &channel),
+        ("name", &name),
+    ];
     fill(words, &values)
 }

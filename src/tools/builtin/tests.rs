@@ -59,6 +59,7 @@ async fn built_in() -> (ToolTable, TempDir) {
     let admins = Arc::new(Nobody);
     let tasks = TaskTools {
         store: store.clone(),
+        records: store.clone(),
         admins: admins.clone(),
         limits: TaskLimits { per_chat: 50, per_user: 50 },
         reader: TaskReader {
@@ -82,7 +83,7 @@ async fn built_in() -> (ToolTable, TempDir) {
                 prompts: Arc::new(Prompts::load(None).unwrap()),
                 default_zone: Tz::UTC,
             },
-            tasks: store.clone(),
+            tasks: tasks.clone(),
         },
         memory: MemoryTools {
             chats: Chats::new(store.clone(), Clock::system()),

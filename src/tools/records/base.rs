@@ -1,15 +1,16 @@
 //! What the record tools share: where records are, and how the model is shown them.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use crate::domain::record::{Book, Field, Kind, Pack, Record};
 use crate::ids::RecordId;
 use crate::memory::RecordBooks;
-use crate::store::TaskStore;
 use crate::text::with_nearest;
+use crate::tools::tasks::TaskTools;
 use crate::tools::{ToolContext, ToolError};
+
+/// The name of the tool that removes; the audit log has it too.
+pub(super) const REMOVE_NAME: &str = "remove_record";
 
 /// What the record tools work on. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -17,7 +18,7 @@ pub struct RecordTools {
     /// The records of chats.
     pub books: RecordBooks,
     /// The tasks that remind of them.
-    pub tasks: Arc<dyn TaskStore>,
+    pub tasks: TaskTools,
 }
 
 impl RecordTools {

@@ -7,7 +7,10 @@ mod list;
 mod offered;
 mod reminding;
 mod remove;
+mod rights;
 mod save;
+mod scheduling;
 
 pub use self::base::RecordTools;
 pub use self::reminding::{NotReminded, RemindedBy, Reminding};
+pub use self::rights::Remover;

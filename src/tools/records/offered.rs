@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::arguments::{List, Remove, Save};
-use super::base::RecordTools;
-use super::{list, remove, save};
+use super::base::{REMOVE_NAME, RecordTools};
+use super::{list, remove, save, scheduling};
 use crate::domain::record::{Book, Field, Kind, Pack};
 use crate::domain::tool::{Effect, StatusKey, ToolKind};
 use crate::provider::ToolSpec;
@@ -22,7 +22,6 @@ const STATUS: StatusKey = StatusKey("tool_records");
 /// The names of the tools.
 const SAVE_NAME: &str = "save_record";
 const LIST_NAME: &str = "list_records";
-const REMOVE_NAME: &str = "remove_record";
 
 /// What one of the tools does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,10 +46,16 @@ impl RecordTools {
         self.of(&Book::default())
     }
 
-    /// The tools for a chat with these records; none where it has chosen no context pack.
+    /// The tools for a chat with these records, and the one that schedules, which knows of them; none where it has chosen no context
+    /// pack.
     #[must_use]
     pub fn offered(&self, book: &Book) -> Vec<Arc<dyn Tool>> {
-        if book.packs().is_empty() { Vec::new() } else { self.of(book).to_vec() }
+        if book.packs().is_empty() {
+            return Vec::new();
+        }
+        let mut tools = self.of(book).to_vec();
+        tools.push(scheduling::tool(self.tasks.clone()));
+        tools
     }
 
     fn of(&self, book: &Book) -> [Arc<dyn Tool>; 3] {

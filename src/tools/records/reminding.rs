@@ -1,25 +1,22 @@
 //! Reminders of records: scheduled tasks like any others, made by a press of a button, found again when the record goes.
 
-use std::sync::Arc;
-
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 
 use super::super::ToolError;
 use super::super::tasks::TaskTools;
 use crate::domain::chat::Place;
 use crate::domain::message::Speaker;
-use crate::domain::record::{Book, Entry, reminders};
+use crate::domain::record::{Book, Entry, Reminder, reminders};
 use crate::domain::task::{NewTask, Task};
 use crate::ids::TaskId;
-use crate::store::{RecordStore, StoreError, TaskAdded, TaskStore};
+use crate::store::{StoreError, TaskAdded, TaskStore};
 
 /// Makes reminders of records, and finds them again. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Reminding {
     /// Makes tasks, within their limits.
     pub tasks: TaskTools,
-    /// Notes with records what reminds of them.
-    pub records: Arc<dyn RecordStore>,
 }
 
 /// Who has the bot remind of a record, and where.
@@ -31,6 +28,13 @@ pub struct RemindedBy<'a> {
     pub creator: &'a Speaker,
     /// The IETF tag of the language to speak to them in.
     pub language: Option<&'a str>,
+}
+
+/// The zone of a chat, and whether nobody has named it.
+#[derive(Debug, Clone, Copy)]
+struct Local {
+    zone: Tz,
+    is_guess: bool,
 }
 
 /// Why nothing reminds of a record.
@@ -54,7 +58,7 @@ impl Reminding {
     /// Has the bot remind of a record for somebody, and notes that with the record. Gives the tasks.
     ///
     /// # Errors
-    /// See [`NotReminded`]; then nothing more was made than what there was room for.
+    /// See [`NotReminded`]; then nothing was made.
     pub async fn remind(
         &self,
         book: &Book,
@@ -62,32 +66,41 @@ impl Reminding {
         asker: RemindedBy<'_>,
         now: DateTime<Utc>,
     ) -> Result<Vec<TaskId>, NotReminded> {
-        let RemindedBy { place, creator, language } = asker;
-        let offered = reminders(book, entry, language, now);
-        let mut made = Vec::new();
-        let config = self.tasks.reader.settings.chat_config(place.chat).await?;
-        for one in offered {
-            let zone = book.zone();
-            let schedule = self.tasks.reader.when(&one.schedule, one.recurring, zone, now);
-            let schedule = schedule.map_err(|error: ToolError| NotReminded::TooOften(error.to_string()))?;
-            let new = NewTask {
-                place: place.clone(),
-                creator: creator.clone(),
-                language: language.map(str::to_owned),
-                prompt: one.prompt,
-                zone,
-                zone_assumed: config.timezone.is_none() && schedule.uses_zone(),
-                schedule,
-            };
-            let task = Task { title: Some(one.title), ..Task::new(new, now) };
-            made.push(match self.tasks.store.add_task(&task, self.tasks.limits).await? {
-                TaskAdded::New => task.id,
-                TaskAdded::Already(id) => id,
-                TaskAdded::ChatFull | TaskAdded::UserFull => return Err(NotReminded::Full),
-            });
-            self.records.add_reminders(place.chat, entry.record.id, &made).await?;
-        }
+        let offered = reminders(book, entry, asker.language, now);
+        let config = self.tasks.reader.settings.chat_config(asker.place.chat).await?;
+        let local = Local { zone: book.zone(), is_guess: config.timezone.is_none() };
+        let tasks = offered.into_iter().map(|one| self.task(one, asker, local, now));
+        let tasks = tasks.collect::<Result<Vec<Task>, NotReminded>>()?;
+        let added = self.tasks.records.add_reminders(entry.record.id, &tasks, self.tasks.limits).await?;
+        let id = |(added, task): (&TaskAdded, &Task)| match added {
+            TaskAdded::New => Ok(task.id),
+            TaskAdded::Already(id) => Ok(*id),
+            TaskAdded::ChatFull | TaskAdded::UserFull => Err(NotReminded::Full),
+        };
+        let made = added.iter().zip(&tasks).map(id).collect::<Result<Vec<TaskId>, NotReminded>>()?;
         if made.is_empty() { Err(NotReminded::NoTime) } else { Ok(made) }
+    }
+
+    /// The task that does what a record offers.
+    fn task(
+        &self,
+        one: Reminder,
+        RemindedBy { place, creator, language }: RemindedBy<'_>,
+        Local { zone, is_guess }: Local,
+        now: DateTime<Utc>,
+    ) -> Result<Task, NotReminded> {
+        let schedule = self.tasks.reader.when(&one.schedule, one.recurring, zone, now);
+        let schedule = schedule.map_err(|error: ToolError| NotReminded::TooOften(error.to_string()))?;
+        let new = NewTask {
+            place: place.clone(),
+            creator: creator.clone(),
+            language: language.map(str::to_owned),
+            prompt: one.prompt,
+            zone,
+            zone_assumed: is_guess && schedule.uses_zone(),
+            schedule,
+        };
+        Ok(Task { title: Some(one.title), ..Task::new(new, now) })
     }
 
     /// The tasks that remind of a record and still run.

@@ -1,10 +1,15 @@
-//! `remove_record`: one record, unless others belong to it.
+//! `remove_record`: one record, unless others belong to it. A button under the answer takes that back.
 
 use serde_json::{Value, json};
 
 use super::arguments::Remove;
-use super::base::{RecordTools, shown};
+use super::base::{REMOVE_NAME, RecordTools, shown};
 use super::reminding::tasks_of;
+use super::rights::Remover;
+use crate::domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName};
+use crate::domain::record::Removal;
+use crate::domain::undo::MadeIn;
+use crate::store::ByModel;
 use crate::tools::{ToolContext, ToolError, as_data};
 
 /// Removes a record.
@@ -21,19 +26,47 @@ pub(super) async fn remove(
             Value::from(referring)
         )));
     }
-    let tasks = match book.entry(id) {
-        Some(entry) => tasks_of(&*tools.tasks, &book, &entry, context.language.as_deref()).await?,
-        None => Vec::new(),
-    };
-    let removed = tools.books.store.remove_records(context.place.chat, &[id]).await?;
-    let Some(record) = removed.first() else {
-        return Err(ToolError::ForModel("the record has just been removed by someone else".to_owned()));
-    };
+    let Some(entry) = book.entry(id) else { return Err(gone()) };
+    let Some(asked) = book.record(id) else { return Err(gone()) };
+    let remover = Remover { place: &context.place, user: &context.speaker.user, standing: context.standing };
+    if !remover.may_remove(&*tools.tasks.admins, [asked].into_iter()).await {
+        let words = "only whoever stated this, an admin of this chat or the bot's owner may have it removed";
+        return Err(ToolError::Denied(words.to_owned()));
+    }
+    let tasks = tasks_of(&*tools.tasks.store, &book, &entry, context.language.as_deref()).await?;
+    let tasks = tasks.iter().map(|task| task.id).collect();
+    let by = ByModel { made: made(context), name: book.name(asked), event: told(context) };
+    let removal = Removal::of(&book, context.place.chat, vec![id], tasks);
+    let removed = tools.books.store.remove_records(&removal, Some(by), context.now).await?;
+    let Some(record) = removed.records.first() else { return Err(gone()) };
     let mut answer = as_data("removed", shown(&book, record));
-    if !tasks.is_empty() {
-        let listed = tasks.iter().map(|task| json!({"task_id": task.id, "title": task.title()}));
-        answer["reminders"] = listed.collect();
-        answer["next"] = json!("ask whether these reminders are to be cancelled too, and cancel them then");
+    if !removed.tasks.is_empty() {
+        answer["reminders_cancelled"] = json!(removed.tasks.len());
     }
     Ok(answer)
+}
+
+fn gone() -> ToolError {
+    ToolError::ForModel("the record has just been removed by someone else".to_owned())
+}
+
+/// The turn that removes.
+fn made(context: &ToolContext) -> MadeIn {
+    MadeIn {
+        run: context.run,
+        asked_in: context.place.chat,
+        asked_by: context.speaker.user.clone(),
+        at: context.now,
+    }
+}
+
+/// What the audit log is told.
+fn told(context: &ToolContext) -> AuditEvent {
+    AuditEvent {
+        chat: Some(context.place.chat),
+        run: Some(context.run),
+        call: AuditName::new(&context.call),
+        method: AuditName::new(REMOVE_NAME),
+        ..AuditEvent::new(AuditKind::CallAllowed, AuditActor::Model, context.now)
+    }
 }

@@ -5,12 +5,14 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::Save;
 use super::base::{RecordTools, kind_named, shown};
+use super::reminding::tasks_of;
 use crate::domain::record::{
-    Book, Draft, Kind, MAX_RECORDS, Origin, Reading, Record, Saved, Values, read_fields, read_moment,
+    Book, Draft, Forms, Kind, MAX_RECORDS, Origin, Reading, Record, Saved, Values, read_fields, read_moment,
     reminders,
 };
-use crate::domain::tool::SideEffects;
+use crate::domain::task::Task;
 use crate::ids::RecordId;
+use crate::store::RecordSaved;
 use crate::tools::{ToolContext, ToolError, ToolOutput};
 
 /// The key of the time of a reading among the fields.
@@ -36,7 +38,10 @@ pub(super) async fn save(
     let (Ok(at), Ok(values)) = (at, values) else {
         return Err(ToolError::ForModel(format!("nothing was saved; mend this:\n{}", faults.join("\n"))));
     };
-    says_something(kind, &values, record)?;
+    // Another time alone is a change of a reading.
+    if record.is_none() || at.is_none() {
+        says_something(kind, &values, record)?;
+    }
     let at = at.or_else(|| (kind.series.is_some() && record.is_none()).then_some(context.now));
     let draft = Draft {
         chat: context.place.chat,
@@ -50,16 +55,53 @@ pub(super) async fn save(
         origin: Origin { turn: context.run, user: context.speaker.user.clone() },
         now: context.now,
     };
-    let (record, what) = match tools.books.store.save_record(&draft).await? {
+    let forms = Forms {
+        packs: book.packs().to_vec(),
+        zone: book.zone(),
+        min_interval: tools.tasks.reader.min_interval,
+    };
+    let saved = tools.books.store.save_record(&draft, &forms).await?;
+    let (record, what) = match &saved.saved {
         Saved::New(record) => (record, "saved"),
         Saved::Changed(record) => (record, "changed"),
         Saved::Same(record) => (record, "already_there"),
-        other => return Err(refused(kind, &other)),
+        other => return Err(refused(kind, other)),
     };
     let book = tools.books.in_chat(context.place.chat).await?;
-    let mut output = ToolOutput::from(told(&book, &record, what));
-    offer(&book, context, &record, &mut output);
+    let mut output = ToolOutput::from(told(&book, record, what));
+    follow(&saved, &mut output);
+    if is_free(tools, context, &book, record).await? {
+        offer(&book, context, record, &mut output);
+    }
     Ok(output)
+}
+
+/// Tells what became of the reminders of a record that has changed; those that follow it are shown to the person too.
+fn follow(RecordSaved { moved, ended, left, .. }: &RecordSaved, output: &mut ToolOutput) {
+    let listed = |tasks: &[Task]| -> Value {
+        tasks.iter().map(|task| json!({"task_id": task.id, "title": task.title()})).collect()
+    };
+    if !moved.is_empty() || !ended.is_empty() {
+        output.value["reminders_moved"] = listed(moved);
+        output.value["reminders_ended"] = listed(ended);
+        output.value["say"] = json!("tell them in a few words that the reminders follow the change");
+        output.side_effects.tasks = moved.iter().map(|task| task.id).collect();
+    }
+    if !left.is_empty() {
+        output.value["update_or_cancel_these"] = listed(left);
+    }
+}
+
+/// Whether a record may offer a reminder: nothing reminds of it yet, or not any more.
+async fn is_free(
+    tools: &RecordTools,
+    context: &ToolContext,
+    book: &Book,
+    record: &Record,
+) -> Result<bool, ToolError> {
+    let Some(entry) = book.entry(record.id).filter(|_| context.task.is_none()) else { return Ok(false) };
+    let reminding = tasks_of(&*tools.tasks.store, book, &entry, context.language.as_deref()).await?;
+    Ok(reminding.is_empty())
 }
 
 fn known(book: &Book, id: &str) -> Result<RecordId, ToolError> {
@@ -130,23 +172,26 @@ fn told(book: &Book, record: &Record, what: &str) -> Value {
     told
 }
 
-/// Has the model offer a reminder where the record has a time to come and nothing reminds of it yet.
+/// Has the model offer a reminder where the record has a time to come.
 fn offer(book: &Book, context: &ToolContext, record: &Record, output: &mut ToolOutput) {
-    if context.task.is_some() || !record.reminders.is_empty() {
-        return;
-    }
     let Some(entry) = book.entry(record.id) else { return };
     let offered = reminders(book, &entry, context.language.as_deref(), context.now);
     if offered.is_empty() {
         return;
     }
     let tasks = offered.into_iter().map(|one| {
-        json!({"title": one.title, "prompt": one.prompt, "schedule": one.schedule, "recurring": one.recurring})
+        json!({
+            "title": one.title,
+            "prompt": one.prompt,
+            "schedule": one.schedule,
+            "recurring": one.recurring,
+            "record_id": record.id,
+        })
     });
     output.value["offer"] = json!(
         "offer a reminder in a few words; a button for it stands under your answer. If they say yes in words, \
          schedule each of reminders as it stands here"
     );
     output.value["reminders"] = tasks.collect();
-    output.side_effects = SideEffects { remindable: vec![record.id], ..SideEffects::default() };
+    output.side_effects.remindable = vec![record.id];
 }

@@ -32,6 +32,10 @@ pub(super) struct Wanted {
     #[serde(default)]
     #[schemars(with = "String")]
     pub(super) agent: Option<String>,
+    // Only chats with records have it in their schema.
+    #[serde(default)]
+    #[schemars(skip)]
+    pub(super) record_id: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]

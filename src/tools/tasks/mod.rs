@@ -21,7 +21,7 @@ use crate::domain::task::{NewTask, PauseReason, State, Task, TaskChange, TaskEdi
 use crate::domain::tool::{Effect, StatusKey};
 use crate::ids::TaskId;
 use crate::policy::access::{Admins, Standing, may_change};
-use crate::store::{TaskAdded, TaskLimits, TaskStore};
+use crate::store::{RecordStore, TaskAdded, TaskLimits, TaskStore};
 
 /// What a chat shows while one of these tools is at work.
 const STATUS: StatusKey = StatusKey("tool_tasks");
@@ -35,6 +35,8 @@ const GONE: &str =
 pub struct TaskTools {
     /// The store of tasks.
     pub store: Arc<dyn TaskStore>,
+    /// The records that tasks remind of.
+    pub records: Arc<dyn RecordStore>,
     /// Who may change other people's tasks in a group.
     pub admins: Arc<dyn Admins>,
     /// The most tasks of a chat and of a person.
@@ -118,7 +120,7 @@ impl TaskTools {
                  list_tasks shows those of this chat"
             ))
         };
-        match self.store.add_task(&task, self.limits).await? {
+        match self.add(&task, wanted.record_id.as_deref()).await? {
             TaskAdded::New => Ok(view::shown(&task)),
             TaskAdded::Already(id) => {
                 let same = self.store.task(id).await?.ok_or_else(gone)?;
@@ -129,6 +131,17 @@ impl TaskTools {
             TaskAdded::ChatFull => Err(full("this chat has", self.limits.per_chat)),
             TaskAdded::UserFull => Err(full("this person has, in all chats,", self.limits.per_user)),
         }
+    }
+
+    /// Adds a task; one that reminds of a record is noted with it.
+    async fn add(&self, task: &Task, record: Option<&str>) -> Result<TaskAdded, ToolError> {
+        let Some(record) = record.map(str::trim).filter(|id| !id.is_empty()) else {
+            return Ok(self.store.add_task(task, self.limits).await?);
+        };
+        let unknown = || ToolError::ForModel(format!("no record has the id {record}; leave record_id out"));
+        let id = record.parse().map_err(|_not_an_id| unknown())?;
+        let added = self.records.add_reminders(id, std::slice::from_ref(task), self.limits).await?;
+        added.first().copied().ok_or_else(unknown)
     }
 
     async fn cancel(&self, context: &ToolContext, id: &str) -> Result<Value, ToolError> {

@@ -57,6 +57,7 @@ impl Bed {
             Arc::new(KvStore::open(&StoreUrl::new(EngineKind::Redb, folder.path()), BotId(1)).await.unwrap());
         let tools = TaskTools {
             store: store.clone(),
+            records: store.clone(),
             admins: Arc::new(Nobody),
             limits: TaskLimits { per_chat: 50, per_user: 50 },
             reader: TaskReader {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use figaro::domain::access::{AccessChange, OwnerInvite};
 use figaro::domain::audit::AuditActor;
-use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, PersonaChoice};
+use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, PackChange, PersonaChoice};
 use figaro::domain::code::CodeHash;
 use figaro::domain::config_change::{ChangingTurn, Setting};
 use figaro::domain::generation::Generation;
@@ -56,7 +56,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         claimed_by: Some("ann".into()),
     };
     let change = ConfigPatch {
-        packs: Some(vec!["eldercare".to_owned()]),
+        pack: Some(PackChange { name: "eldercare".to_owned(), is_chosen: true }),
         custom_prompt: Some(config.custom_prompt.clone()),
         language: Some(None),
         personality: Some(config.personality.clone()),

@@ -42,7 +42,7 @@ pub(super) fn forget(
     Ok(())
 }
 
-/// Gives what was done in a chat to the id it has from now on. What acted on messages, people or the title of the chat was done to
+/// Gives what was done in a chat to the id it has from now on: records that were removed come back there. What acted on messages, people or the title of the chat was done to
 /// the one it was before: that cannot be taken back any more.
 pub(super) fn migrate(
     tables: &Tables<'_>,
@@ -52,7 +52,11 @@ pub(super) fn migrate(
 ) -> Result<(), Fault> {
     for before in tables.undos.list(&[])? {
         let mut undo = before.clone();
-        undo.calls.retain(|call| call.target.chat != from);
+        let moved = undo.calls.iter().filter_map(|call| match call.target.chat == from {
+            true => call.moved_to(to),
+            false => Some(call.clone()),
+        });
+        undo.calls = moved.collect();
         if undo.asked_in == from {
             undo.asked_in = to;
         }

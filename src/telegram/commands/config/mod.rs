@@ -22,9 +22,12 @@ use super::persona::Personas;
 use super::zone::Zones;
 use crate::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use crate::ids::{ChatId, UserId};
+use crate::prompts::Prompts;
 use crate::prompts::texts::{Texts, fill};
 use crate::store::{SettingsStore, StoreError};
-use crate::telegram::callback::{Choice, Config as Press, Family, Field, Model, Persona, Undo, Zone};
+use crate::telegram::callback::{
+    Choice, Config as Press, Family, Field, Model, Persona, Records, Undo, Zone,
+};
 use crate::telegram::inbound::Me;
 use crate::telegram::send::Button;
 
@@ -43,6 +46,7 @@ pub(super) struct Config {
     models: ChatModels,
     zones: Zones,
     personas: Personas,
+    prompts: Arc<Prompts>,
     undo: UndoChange,
     me: Me,
     default_zone: Tz,
@@ -96,6 +100,7 @@ impl Config {
             models: ChatModels::new(handles),
             zones: Zones::new(handles),
             personas: Personas::new(handles),
+            prompts: handles.prompts.clone(),
             undo: UndoChange::new(handles),
             me: handles.me.clone(),
             default_zone: handles.default_zone,
@@ -172,6 +177,19 @@ impl Config {
         format!("{}: {shown}", label(texts, field))
     }
 
+    /// The context packs of the chat by their titles; one that is not there any more by its name.
+    fn packs(&self, asker: &Asker, config: &ChatConfig) -> String {
+        let packs = self.prompts.packs();
+        let title = |name: &String| match packs.get(name) {
+            Some(pack) => pack.title.of(asker.language.as_deref()).to_owned(),
+            None => format!("{name} ⚠️"),
+        };
+        match config.packs.as_slice() {
+            [] => self.cards.texts(asker).config_none.clone(),
+            names => names.iter().map(title).collect::<Vec<_>>().join(", "),
+        }
+    }
+
     async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let config = self.settings.chat_config(asker.place.chat).await?;
@@ -185,11 +203,13 @@ impl Config {
         let persona = persona.as_deref().unwrap_or(&texts.config_none);
         let mut body: Vec<String> = fields().map(|field| self.line(texts, &config, field)).collect();
         body.push(format!("{}: {persona}", texts.persona_title));
+        body.push(format!("{}: {}", texts.button_packs, self.packs(asker, &config)));
         body.push(format!("{}: {zone}", texts.config_timezone));
         body.push(format!("{}: {model}", texts.model_title));
         let mut buttons: Vec<Button> =
             fields().map(|field| Button::new(label(texts, field), Press::Ask(field))).collect();
         buttons.push(Button::new(&texts.persona_title, Persona::List(0)));
+        buttons.push(Button::new(&texts.button_packs, Records::Packs(0)));
         buttons.push(Button::new(&texts.config_timezone, Zone::Show));
         buttons.push(Button::new(&texts.model_title, Model::Show));
         let rows = buttons.chunks(2).map(<[Button]>::to_vec);

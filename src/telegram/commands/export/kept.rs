@@ -131,7 +131,11 @@ pub(super) async fn of_person(store: &dyn Store, chat: ChatId, user: &UserId) ->
     let (all, mut room) = (beside_messages(store, chat, user).await?, room());
     let mut kept = Kept { settings: None, personas: Vec::new(), ..all };
     kept.notes.retain(|note| note.author.as_ref() == Some(user));
-    kept.records.retain(|record| record.fields.values().any(|filled| filled.origin.user == *user));
+    for record in &mut kept.records {
+        record.fields.retain(|_, filled| filled.origin.user == *user);
+        record.fields.values_mut().for_each(|filled| filled.earlier.retain(|origin| origin.user == *user));
+    }
+    kept.records.retain(|record| !record.fields.is_empty());
     kept.pins.retain(|pin| pin.author.as_ref() == Some(user));
     kept.tasks.retain(|task| task.creator.user == *user);
     let mut conversations: Vec<Conversation> = Vec::new();

@@ -25,6 +25,8 @@ pub(super) struct Shown<'a> {
     pub(super) tag: Option<&'a str>,
     pub(super) book: &'a Book,
     pub(super) now: DateTime<Utc>,
+    /// Whether something reminds of the record that is shown.
+    pub(super) is_reminded: bool,
 }
 
 /// A record with its history and, again and again, those that refer to it.
@@ -66,7 +68,8 @@ impl Shown<'_> {
         let rows = shown.iter().filter_map(|pack| {
             let mark = if is_chosen(&pack.name) { "✓ " } else { "" };
             let label = format!("{mark}{}", pack.title.of(self.tag));
-            Some(vec![Key::new(label, Button::Toggle(Short::new(&pack.name)?, number(page)))])
+            let press = if is_chosen(&pack.name) { Button::Leave } else { Button::Take };
+            Some(vec![Key::new(label, press(Short::new(&pack.name)?, number(page)))])
         });
         let back =
             (!self.book.packs().is_empty()).then(|| Key::new(&self.texts.button_records, Button::Kinds));
@@ -128,8 +131,7 @@ impl Shown<'_> {
             let values = [("when", at.as_str()), ("count", &entry.history.len().to_string())];
             lines.push(fill(&self.texts.records_last, &values));
         }
-        let is_free = entry.record.reminders.is_empty();
-        let offers = is_free && !reminders(self.book, entry, self.tag, self.now).is_empty();
+        let offers = !self.is_reminded && !reminders(self.book, entry, self.tag, self.now).is_empty();
         let remind = offers.then(|| Key::new(&self.texts.button_remind, Button::Remind(id)));
         let title = format!("{}: {}", entry.kind.title.of(self.tag), self.book.name(entry.record));
         Card::titled(&one_line(&title, LINE_CHARS), lines.join("\n"))

@@ -27,5 +27,9 @@ pub(super) fn chart(book: &Book, entry: &Entry<'_>, tag: Option<&str>, at: u8) -
 /// The words beside the picture, in any script.
 pub(super) fn caption(chart: &Chart) -> String {
     let labels: Vec<&str> = chart.lines.iter().map(|line| line.label.as_str()).collect();
-    format!("📈 {}: {}", chart.title, labels.join(" / "))
+    let unit = match chart.unit.as_str() {
+        "" => String::new(),
+        unit => format!(" ({unit})"),
+    };
+    format!("📈 {}: {}{unit}", chart.title, labels.join(" / "))
 }

@@ -14,18 +14,19 @@ use super::card::Card;
 use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
-use super::removed::Removed;
-use crate::domain::chat::ConfigPatch;
-use crate::domain::record::{Book, Entry, Record};
-use crate::domain::task::{Task, TaskChange};
+use super::removed::Removed as JustRemoved;
+use crate::domain::chat::{ConfigPatch, MAX_PACKS, PackChange};
+use crate::domain::record::{Book, Entry, Record, Removal, Removed, Restored};
+use crate::domain::task::Task;
 use crate::ids::RecordId;
 use crate::memory::RecordBooks;
+use crate::policy::access::Standing;
 use crate::prompts::texts::{Texts, fill};
 use crate::store::{Store, StoreError};
 use crate::telegram::callback::{self, Family, Page, Records as Button};
 use crate::telegram::chart;
 use crate::telegram::send;
-use crate::tools::records::{NotReminded, RemindedBy, Reminding};
+use crate::tools::records::{NotReminded, RemindedBy, Reminding, Remover};
 
 /// Shows, draws and removes the records of a chat.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ pub(super) struct Records {
     books: RecordBooks,
     reminding: Reminding,
     /// Those that were removed by a button just now, by the one that was pressed.
-    removed: Removed<RecordId, Vec<Record>>,
+    removed: JustRemoved<RecordId, Removed>,
 }
 
 #[async_trait]
@@ -53,7 +54,11 @@ impl Command for Records {
     }
 
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.kinds(request.asker).await.map(Outcome::Card)
+        let asker = request.asker;
+        if is_guest(asker) && asker.place.is_group() {
+            return Ok(Outcome::Card(Card::text(&self.cards.texts(asker).records_guest)));
+        }
+        self.kinds(asker).await.map(Outcome::Card)
     }
 
     fn families(&self) -> &'static [&'static str] {
@@ -62,20 +67,25 @@ impl Command for Records {
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
-        Ok(match press.data.parse()? {
+        let button: Button = press.data.parse()?;
+        // In their own chat guests may look at what they said before they were guests.
+        if is_guest(asker) && (asker.place.is_group() || button.changes()) {
+            return Ok(Pressed::toast(&self.cards.texts(asker).records_guest));
+        }
+        Ok(match button {
             Button::Kinds => Pressed::card(self.kinds(asker).await?),
             Button::Packs(page) => Pressed::card(self.packs(asker, page).await?),
-            Button::Toggle(pack, page) => self.toggle(asker, pack.as_str(), page).await?,
+            Button::Take(pack, page) => self.choose(asker, pack_change(pack.as_str(), true), page).await?,
+            Button::Leave(pack, page) => self.choose(asker, pack_change(pack.as_str(), false), page).await?,
             Button::Kind(key, page) => self.kind(asker, key, page).await?,
             Button::Open(id) => {
                 self.with(asker, id, |shown, entry| Pressed::card(shown.entry(entry))).await?
             }
-            Button::Ask(id) => self.with(asker, id, |shown, entry| Pressed::card(shown.asks(entry))).await?,
+            Button::Ask(id) => self.ask(asker, id).await?,
             Button::Remind(id) => self.remind(asker, id).await?,
             Button::Chart(id, at) => self.draw(asker, id, at).await?,
             Button::Remove(id) => self.remove(asker, id).await?,
             Button::Undo(id) => self.undo(asker, id).await?,
-            Button::Cancel(id) => self.cancel(asker, id).await?,
         })
     }
 }
@@ -87,7 +97,7 @@ impl Records {
             store: handles.store.clone(),
             books: handles.records.clone(),
             reminding: handles.reminding.clone(),
-            removed: Removed::after(handles.erasures.clone()),
+            removed: JustRemoved::after(handles.erasures.clone()),
         }
     }
 
@@ -96,7 +106,13 @@ impl Records {
     }
 
     fn shown<'a>(&'a self, asker: &'a Asker, book: &'a Book) -> Shown<'a> {
-        Shown { texts: self.cards.texts(asker), tag: asker.language.as_deref(), book, now: self.cards.now() }
+        Shown {
+            texts: self.cards.texts(asker),
+            tag: asker.language.as_deref(),
+            book,
+            now: self.cards.now(),
+            is_reminded: false,
+        }
     }
 
     /// The kinds there are; where no pack is chosen, the packs.
@@ -115,22 +131,21 @@ impl Records {
         Ok(self.shown(asker, &book).packs(&packs, &config.packs, page))
     }
 
-    async fn toggle(&self, asker: &Asker, name: &str, page: Page) -> Result<Pressed, StoreError> {
+    /// Takes a pack for the chat or puts it back, as the button said.
+    async fn choose(&self, asker: &Asker, choice: PackChange, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         if !self.cards.may_change(asker).await {
             return Ok(Pressed::toast(&texts.admin_only));
         }
-        let mut packs = self.store.chat_config(asker.place.chat).await?.packs;
-        let is_chosen = packs.iter().any(|pack| pack == name);
-        if !is_chosen && self.books.prompts.packs().get(name).is_none() {
+        let (name, wanted) = (choice.name.clone(), choice.is_chosen);
+        if wanted && self.books.prompts.packs().get(&name).is_none() {
             return Ok(Pressed::both(&texts.gone, self.packs(asker, page).await?));
         }
-        match is_chosen {
-            true => packs.retain(|pack| pack != name),
-            false => packs.push(name.to_owned()),
+        let patch = ConfigPatch { pack: Some(choice), ..ConfigPatch::default() };
+        let config = self.store.change_chat_config(asker.place.chat, patch).await?;
+        if wanted && !config.packs.contains(&name) {
+            return Ok(Pressed::toast(fill(&texts.packs_full, &[("limit", &MAX_PACKS.to_string())])));
         }
-        let patch = ConfigPatch { packs: Some(packs), ..ConfigPatch::default() };
-        self.store.change_chat_config(asker.place.chat, patch).await?;
         Ok(Pressed::both(&texts.config_saved, self.packs(asker, page).await?))
     }
 
@@ -153,7 +168,8 @@ impl Records {
         let book = self.book(asker).await?;
         let shown = self.shown(asker, &book);
         if let Some(entry) = book.entry(id) {
-            return Ok(then(&shown, &entry));
+            let reminding = self.reminding.of(&book, &entry, asker.language.as_deref()).await?;
+            return Ok(then(&Shown { is_reminded: !reminding.is_empty(), ..shown }, &entry));
         }
         Ok(Pressed::both(&shown.texts.gone, self.kinds(asker).await?))
     }
@@ -202,28 +218,49 @@ impl Records {
         })
     }
 
+    /// Whether somebody may remove these records now.
+    async fn may_remove<'r>(&self, asker: &Asker, records: impl Iterator<Item = &'r Record>) -> bool {
+        let Asker { place, speaker, standing, .. } = asker;
+        let remover = Remover { place, user: &speaker.user, standing: *standing };
+        remover.may_remove(&*self.cards.admins, records).await
+    }
+
+    async fn ask(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
+        let book = self.book(asker).await?;
+        let all = book.entry(id).map(|entry| card::with_belonging(&book, &entry)).unwrap_or_default();
+        if !self.may_remove(asker, all.into_iter()).await {
+            return Ok(Pressed::toast(&self.cards.texts(asker).records_not_yours));
+        }
+        self.with(asker, id, |shown, entry| Pressed::card(shown.asks(entry))).await
+    }
+
     /// Removes a record with its history and those that belong to it.
     async fn remove(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
         let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
         let Some(entry) = book.entry(id) else {
             return Ok(Pressed::both(&texts.gone, self.kinds(asker).await?));
         };
-        let tasks = self.tasks_of(asker, &book, &entry).await?;
-        let name = book.name(entry.record);
-        let all: Vec<RecordId> = card::with_belonging(&book, &entry).iter().map(|record| record.id).collect();
-        let removed = self.store.remove_records(asker.place.chat, &all).await?;
-        let values = [("name", name.as_str()), ("count", &removed.len().to_string())];
-        let mut row = vec![send::Button::new(&texts.button_undo, Button::Undo(id))];
-        let mut lines = vec![fill(&texts.records_removed, &values)];
-        if !tasks.is_empty() {
-            let count = tasks.len().to_string();
-            lines.push(fill(&texts.records_reminders_left, &[("count", &count)]));
-            let label = fill(&texts.button_cancel_reminders, &[("count", &count)]);
-            row.push(send::Button::new(label, Button::Cancel(id)));
+        let all = card::with_belonging(&book, &entry);
+        // Whoever was asked may not be who presses, nor have the rights that they had then.
+        if !self.may_remove(asker, all.iter().copied()).await {
+            return Ok(Pressed::toast(&texts.records_not_yours));
         }
-        self.removed.keep(id, removed, asker.place.chat, self.cards.now());
+        let tasks = self.tasks_of(asker, &book, &entry).await?.iter().map(|task| task.id).collect();
+        let name = book.name(entry.record);
+        let all: Vec<RecordId> = all.iter().map(|record| record.id).collect();
+        let (chat, now) = (asker.place.chat, self.cards.now());
+        let removal = Removal::of(&book, chat, all, tasks);
+        let removed = self.store.remove_records(&removal, None, now).await?;
+        let values = [("name", name.as_str()), ("count", &removed.records.len().to_string())];
+        let mut lines = vec![fill(&texts.records_removed, &values)];
+        if !removed.tasks.is_empty() {
+            let count = removed.tasks.len().to_string();
+            lines.push(fill(&texts.records_reminders_ended, &[("count", &count)]));
+        }
+        self.removed.keep(id, removed, chat, now);
+        let undo = send::Button::new(&texts.button_undo, Button::Undo(id));
         let back = send::Button::new(&texts.button_back, Button::Kinds);
-        Ok(Pressed::card(Card::text(lines.join("\n")).row(row).row(vec![back])))
+        Ok(Pressed::card(Card::text(lines.join("\n")).row(vec![undo, back])))
     }
 
     /// The tasks that remind of an entry or of what belongs to it.
@@ -247,37 +284,30 @@ impl Records {
 
     async fn undo(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(records) = self.removed.take(&id, asker.place.chat, self.cards.now()) else {
+        let Some(removed) = self.removed.take(&id, asker.place.chat, self.cards.now()) else {
             return Ok(Pressed::toast(&texts.gone));
         };
-        self.store.restore_records(&records).await?;
-        self.with(asker, id, |shown, entry| Pressed::both(&shown.texts.records_restored, shown.entry(entry)))
-            .await
-    }
-
-    /// Cancels what reminds of a record that was just removed.
-    async fn cancel(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
-        let (texts, now) = (self.cards.texts(asker), self.cards.now());
-        let Some(records) = self.removed.take(&id, asker.place.chat, now) else {
-            return Ok(Pressed::toast(&texts.gone));
-        };
-        // As they were when they were removed, among all others.
-        let before = self.book(asker).await?;
-        let all = before.records().iter().cloned().chain(records.iter().cloned()).collect();
-        let book = Book::new(before.packs().to_vec(), all, before.zone());
-        let mut changes = Vec::new();
-        if let Some(entry) = book.entry(id) {
-            for task in self.tasks_of(asker, &book, &entry).await? {
-                let is_theirs = task.creator.user == asker.speaker.user || self.cards.may_change(asker).await;
-                if is_theirs {
-                    changes.push((task.id, TaskChange::Cancel));
-                }
-            }
+        if !self.may_remove(asker, removed.records.iter()).await {
+            self.removed.keep(id, removed, asker.place.chat, self.cards.now());
+            return Ok(Pressed::toast(&texts.records_not_yours));
         }
-        let cancelled =
-            self.store.change_tasks(changes, Vec::new(), now).await?.into_iter().flatten().count();
-        self.removed.keep(id, records, asker.place.chat, now);
-        let words = fill(&texts.records_cancelled, &[("count", &cancelled.to_string())]);
-        Ok(Pressed::Relabelled { toast: words, label: None })
+        match self.store.restore_records(asker.place.chat, &removed, self.cards.now()).await? {
+            Restored::Done => {
+                let then = |shown: &Shown<'_>, entry: &Entry<'_>| {
+                    Pressed::both(&shown.texts.records_restored, shown.entry(entry))
+                };
+                self.with(asker, id, then).await
+            }
+            Restored::Taken | Restored::Orphan | Restored::Full => Ok(Pressed::toast(&texts.records_stale)),
+        }
     }
+}
+
+/// Whether somebody has no rights of their own here.
+fn is_guest(asker: &Asker) -> bool {
+    matches!(asker.standing, Standing::Guest | Standing::Borrowed)
+}
+
+fn pack_change(name: &str, is_chosen: bool) -> PackChange {
+    PackChange { name: name.to_owned(), is_chosen }
 }

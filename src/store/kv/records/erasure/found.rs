@@ -2,6 +2,7 @@
 
 use super::doomed::Doomed;
 use super::needles::Needles;
+use super::tried::Tried;
 use crate::domain::conversation::Message;
 use crate::ids::SessionId;
 
@@ -13,7 +14,11 @@ pub(in crate::store::kv) struct Found {
     /// The texts that go.
     pub(super) texts: Needles,
     /// The same, and each of their sentences.
+    pub(super) sentences: Needles,
+    /// The same, and the ids of records that lose something.
     pub(super) parts: Needles,
+    /// What calls that named no record may repeat.
+    pub(super) tried: Tried,
     /// What is left of messages that had a trace of it.
     pub(super) traces: Vec<Trace>,
     /// The sessions of the chat.

@@ -16,6 +16,7 @@ mod needles;
 mod parts;
 mod saved;
 mod traces;
+mod tried;
 mod wishes;
 
 use std::collections::BTreeSet;
@@ -41,14 +42,16 @@ pub(in crate::store::kv) fn look_for(store: &impl Looks, what: &Erasure) -> Resu
     let doomed = doomed::find(store, what, &sessions)?;
     let said = doomed.texts();
     let texts = Needles::of(said.iter().cloned());
-    let records = store.look(|tables| saved::named(tables, &doomed, &texts, what))?;
+    let sentences = traces::sentences(&said, &BTreeSet::new());
+    let records = store.look(|tables| saved::named(tables, &doomed, &sentences, what))?;
     let parts = traces::sentences(&said, &records);
+    let tried = tried::Tried::of(&doomed, &said);
     let traces = match doomed.is_empty() {
         true => Vec::new(),
-        false => traces::find(store, &doomed, &parts, &sessions)?,
+        false => traces::find(store, &doomed, traces::Words { parts: &parts, tried: &tried }, &sessions)?,
     };
     let sessions = sessions.into_iter().map(|session| session.id).collect();
-    Ok(Found { doomed, texts, parts, traces, sessions })
+    Ok(Found { doomed, texts, sentences, parts, tried, traces, sessions })
 }
 
 /// Whether what was found is still all there is, if messages of these sessions (by their keys) were written since.

@@ -17,7 +17,8 @@ use super::found::Found;
 use super::needles::Needles;
 use crate::domain::erasure::{Erased, Erasure};
 use crate::domain::record::{FieldValue, Filled, Record, without_fields};
-use crate::ids::{RecordId, TaskId};
+use crate::domain::undo::Undoable;
+use crate::ids::{RecordId, RunId, TaskId};
 
 /// Saves records.
 const SAVER: &str = "save_record";
@@ -26,11 +27,18 @@ const SAVER: &str = "save_record";
 pub(super) fn clear(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
-    Found { doomed, texts, .. }: &Found,
+    found: &Found,
     what: &Erasure,
     erased: &mut Erased,
 ) -> Result<(), Fault> {
+    let Found { doomed, sentences: texts, .. } = found;
     let before = records_of(tables, doomed)?;
+    let mut gone: BTreeSet<RecordId> = made_for(doomed, what);
+    gone.retain(|id| !before.contains_key(id));
+    for lost in lost(tables, doomed, texts, what)? {
+        changes.remove(&tables.undos, key::id(lost.run));
+        gone.extend(lost.records);
+    }
     let reminders = |record: &Record| (record.id, record.reminders.clone());
     let reminders: BTreeMap<RecordId, Vec<TaskId>> = before.values().map(reminders).collect();
     for (id, record) in left(before, doomed, texts, what) {
@@ -46,6 +54,13 @@ pub(super) fn clear(
             None => changes.remove(&tables.records, key),
         }
         erased.records += 1;
+        gone.insert(id);
+    }
+    // Also those that ended with a record that was removed before: what they were to say is kept for a while.
+    for task in tasks::of_chat(tables, doomed.chat)? {
+        if task.record.is_some_and(|record| gone.contains(&record)) {
+            remove_task(tables, changes, erased, &task)?;
+        }
     }
     Ok(())
 }
@@ -58,16 +73,50 @@ pub(super) fn named(
     texts: &Needles,
     what: &Erasure,
 ) -> Result<BTreeSet<RecordId>, Fault> {
+    let mut named = made_for(doomed, what);
+    named.extend(left(records_of(tables, doomed)?, doomed, texts, what).into_keys());
+    named.extend(lost(tables, doomed, texts, what)?.into_iter().flat_map(|lost| lost.records));
+    Ok(named)
+}
+
+/// The records that were made or changed for messages that go, also those that are not there any more.
+fn made_for(doomed: &Doomed, what: &Erasure) -> BTreeSet<RecordId> {
     if matches!(what, Erasure::Session(..) | Erasure::Chat(..)) {
-        return Ok(BTreeSet::new());
+        return BTreeSet::new();
     }
     let made = doomed.messages().filter_map(|message| {
         message.tool.as_ref().filter(|tool| tool.tool_name == SAVER)?;
         let result: Value = serde_json::from_str(&message.text).ok()?;
         result["record_id"].as_str().filter(|_| result["already_there"] != true)?.parse().ok()
     });
-    let before = records_of(tables, doomed)?;
-    Ok(left(before, doomed, texts, what).into_keys().chain(made).collect())
+    made.collect()
+}
+
+/// Records that a turn has removed and that can be put back, though they would lose something.
+struct Lost {
+    run: RunId,
+    records: Vec<RecordId>,
+}
+
+/// What can be put back of records that would lose something, or that belong to some that do.
+fn lost(tables: &Tables<'_>, doomed: &Doomed, texts: &Needles, what: &Erasure) -> Result<Vec<Lost>, Fault> {
+    let mut all_lost = Vec::new();
+    for undo in tables.undos.list(&[])?.into_iter().filter(|undo| undo.asked_in == doomed.chat) {
+        let removed = undo.calls.iter().filter_map(Undoable::records).flat_map(|removed| removed.records);
+        let removed: BTreeMap<RecordId, Record> = removed.map(|record| (record.id, record)).collect();
+        if removed.is_empty() {
+            continue;
+        }
+        let ids: BTreeSet<RecordId> = removed.keys().copied().collect();
+        let mut all = records_of(tables, doomed)?;
+        all.extend(removed);
+        let left = left(all, doomed, texts, what);
+        let records: Vec<RecordId> = left.into_keys().filter(|id| ids.contains(id)).collect();
+        if !records.is_empty() {
+            all_lost.push(Lost { run: undo.run, records });
+        }
+    }
+    Ok(all_lost)
 }
 
 fn records_of(tables: &Tables<'_>, doomed: &Doomed) -> Result<BTreeMap<RecordId, Record>, Fault> {

@@ -15,6 +15,7 @@ use super::doomed::Doomed;
 use super::found::{Found, Trace};
 use super::needles::Needles;
 use super::parts::{self, Looks};
+use super::tried::Tried;
 use crate::domain::conversation::{EntryKey, Message, Role, Session};
 use crate::domain::message::Quoted;
 use crate::domain::observation::Observation;
@@ -34,7 +35,8 @@ const FORGOTTEN: &str = r#"{"success":false,"error":"what was read here was forg
 
 /// Clears what holds something of erased messages.
 pub(super) fn clear(tables: &Tables<'_>, changes: &mut Changes<'_>, found: &Found) -> Result<(), Fault> {
-    let Found { doomed, texts, parts, traces, .. } = found;
+    let Found { doomed, texts, parts, tried, traces, .. } = found;
+    let words = Words { parts, tried };
     if doomed.is_empty() {
         return Ok(());
     }
@@ -58,7 +60,7 @@ pub(super) fn clear(tables: &Tables<'_>, changes: &mut Changes<'_>, found: &Foun
     for Trace { message, has_read } in traces {
         changes.put(&tables.messages, key::message(message.session, message.index), message)?;
         if *has_read {
-            forget_read(tables, changes, message.key(), parts)?;
+            forget_read(tables, changes, message.key(), words)?;
         }
     }
     in_background(tables, changes, doomed)?;
@@ -148,7 +150,7 @@ fn unreadable(
 pub(super) fn find(
     store: &impl Looks,
     doomed: &Doomed,
-    parts: &Needles,
+    words: Words<'_>,
     sessions: &[Session],
 ) -> Result<Vec<Trace>, Fault> {
     let gone = doomed.telegram();
@@ -159,17 +161,19 @@ pub(super) fn find(
             // Few have any of these, and decoding all messages of a long chat takes long.
             let message = marks.stand_in(&bytes).then(|| tables.messages.decode(&key, bytes)).flatten();
             let message = message.filter(|message| !doomed.has(message.key()));
-            traces.extend(message.and_then(|message| trace_in(message, &gone, parts)));
+            traces.extend(message.and_then(|message| trace_in(message, &gone, words)));
             Ok(ControlFlow::Continue(()))
         })?;
     }
     Ok(traces)
 }
 
-fn trace_in(mut message: Message, gone: &BTreeSet<MessageId>, parts: &Needles) -> Option<Trace> {
+fn trace_in(mut message: Message, gone: &BTreeSet<MessageId>, words: Words<'_>) -> Option<Trace> {
     let has_quoted = message.quotes.take_if(|quoted| is_of(quoted, gone)).is_some();
-    let has_read =
-        message.tool.as_ref().is_some_and(|tool| reads(parts, [&message.text, &tool.tool_arguments]));
+    let has_read = message
+        .tool
+        .as_ref()
+        .is_some_and(|tool| words.are_read(&tool.tool_name, &tool.tool_arguments, &message.text));
     if has_read {
         FORGOTTEN.clone_into(&mut message.text);
         if let Some(tool) = &mut message.tool {
@@ -179,7 +183,7 @@ fn trace_in(mut message: Message, gone: &BTreeSet<MessageId>, parts: &Needles) -
         }
     }
     let repeats = |noted: &mut Box<Observation>| {
-        serde_json::to_string(noted).is_ok_and(|noted| parts.stand_in(noted.as_bytes()))
+        serde_json::to_string(noted).is_ok_and(|noted| words.parts.stand_in(noted.as_bytes()))
     };
     let has_noted = message.observation.take_if(repeats).is_some();
     (has_quoted || has_read || has_noted).then_some(Trace { message, has_read })
@@ -202,8 +206,21 @@ pub(super) fn sentences(texts: &[String], records: &BTreeSet<RecordId>) -> Needl
     Needles::of(parts.into_iter().chain(plain).chain(ids))
 }
 
-fn reads(parts: &Needles, words: [&String; 2]) -> bool {
-    words.iter().any(|words| parts.stand_in(words.as_bytes()))
+/// By what a call is known to have read or repeated what goes.
+#[derive(Clone, Copy)]
+pub(super) struct Words<'a> {
+    /// What was said, and its sentences.
+    pub(super) parts: &'a Needles,
+    /// What calls that named no record may repeat.
+    pub(super) tried: &'a Tried,
+}
+
+impl Words<'_> {
+    /// Whether a call of this tool has something of what goes.
+    fn are_read(self, tool: &str, arguments: &str, result: &str) -> bool {
+        [arguments, result].iter().any(|words| self.parts.stand_in(words.as_bytes()))
+            || self.tried.repeats(tool, arguments, result)
+    }
 }
 
 /// The records of the calls of the turn that a message belongs to, as far as they read what was said.
@@ -211,7 +228,7 @@ fn forget_read(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     place: EntryKey,
-    parts: &Needles,
+    words: Words<'_>,
 ) -> Result<(), Fault> {
     let before = Keys::before(key::message(place.session, place.index), &key::id(place.session));
     for item in tables.messages.scan_range(&before)?.rev() {
@@ -223,7 +240,7 @@ fn forget_read(
         for item in tables.calls.scan(&key::id(turn))? {
             let (key, mut call) = item?;
             let result = call.result.clone().unwrap_or_default();
-            if reads(parts, [&call.call.arguments, &result]) {
+            if words.are_read(&call.call.name, &call.call.arguments, &result) {
                 "{}".clone_into(&mut call.call.arguments);
                 call.result = call.result.map(|_| FORGOTTEN.to_owned());
                 changes.put(&tables.calls, key, &call)?;

@@ -1,0 +1,91 @@
+//! `kill -9` while records change, are removed and come back: what reminds of a record is neither doubled nor lost.
+
+use std::time::Duration;
+
+use figaro::domain::record::FieldValue;
+
+use super::*;
+
+/// Holds what is stored to this: as many tasks run as the medicine has times, each says its dose, and the record knows them; none
+/// where the medicine is gone. Gives whether it is there.
+async fn is_whole(world: &World, round: u64) -> bool {
+    let kept = stored(world, ANN).await;
+    let tasks = world.stored().await.tasks(ChatId(ANN)).await.unwrap();
+    let live: Vec<_> = tasks.iter().filter(|task| task.is_live()).collect();
+    let Some(medicine) = kept.iter().find(|record| record.kind == "medication") else {
+        assert_eq!(live.len(), 0, "{round}: {live:#?}");
+        return false;
+    };
+    let (Some(FieldValue::Schedule(times)), Some(FieldValue::Text(dose))) =
+        (medicine.value("times"), medicine.value("dose"))
+    else {
+        panic!("{medicine:#?}");
+    };
+    assert_eq!(live.len(), times.crons().len(), "{round}: {live:#?}");
+    let says = format!("takes Metformin {dose} now");
+    for task in live {
+        assert!(task.prompt.contains(&says), "{round}: {says}: {task:#?}");
+        assert!(medicine.reminders.contains(&task.id), "{round}: {medicine:#?}");
+    }
+    true
+}
+
+#[tokio::test]
+async fn killed_at_any_moment_reminders_are_neither_doubled_nor_lost() {
+    let (world, bot) = caring().await;
+    world.otherwise(Reply::text("Well."));
+    mary(&world).await;
+    let answer = says(&world, ANN, "Dealt with: She takes metformin twice a day").await;
+    // The press comes once more where it was not finished.
+    drop(tokio::time::timeout(Duration::from_millis(3), world.press(ANN, &answer, "⏰ Remind")).await);
+    bot.kill();
+    let bot = world.start_open().await;
+    let tasks = call(&world, HERE, "what is scheduled?", "list_tasks", json!({})).await;
+    assert_eq!(tasks["tasks"].as_array().unwrap().len(), 1, "{tasks}");
+    let listed = call(&world, HERE, "what is kept?", "list_records", json!({"kind": "medication"})).await;
+    let id = listed["records"][0]["record_id"].clone();
+    bot.kill();
+    assert!(is_whole(&world, 0).await);
+    let mut changed = 0;
+    for round in 1..=9_u64 {
+        let bot = world.start_open().await;
+        let words = format!("Round number {round} of it");
+        let part = match round % 3 {
+            0 => ("remove_record", json!({"record_id": id})),
+            odd => {
+                let times = if odd == 1 { "8:00, 20:30, 21:45" } else { "8:00" };
+                let fields = json!({"patient": "Mary Smith", "name": "Metformin", "dose": format!("{round} g"), "times": times});
+                ("save_record", json!({"kind": "medication", "fields": fields}))
+            }
+        };
+        let part = Part::Call { name: part.0.to_owned(), arguments: part.1 };
+        world.when(&words, Reply::turn(vec![part]));
+        world.say(ANN, ANN, &words);
+        // The later the kill, the more was done before it.
+        tokio::time::sleep(Duration::from_millis(round * 17 % 90)).await;
+        bot.kill();
+        let before = changed;
+        changed += usize::from(!is_whole(&world, round).await);
+        if changed > before {
+            let bot = world.start_open().await;
+            let is_back = |view: &View<'_>| {
+                let mut all = view.bot_messages(ANN).into_iter();
+                all.rfind(|one| labels(one).contains(&"Undo".to_owned())).cloned()
+            };
+            let answer = world.see("the answer of the removal", is_back).await;
+            drop(tokio::time::timeout(Duration::from_millis(2), world.press(ANN, &answer, "Undo")).await);
+            bot.kill();
+            is_whole(&world, round).await;
+            let bot = world.start_open().await;
+            let back = |view: &View<'_>| {
+                let all = view.bot_messages(ANN).into_iter();
+                let mut labels = all.flat_map(labels);
+                labels.any(|label| label.contains("Undone") || label.contains("Not all")).then_some(())
+            };
+            world.see("what became of it", back).await;
+            assert!(bot.stop().success());
+            is_whole(&world, round).await;
+            break;
+        }
+    }
+}
