@@ -107,7 +107,7 @@ impl Handovers {
     ) {
         let Some(first) = handover.calls.first() else { return };
         let key = Key { identity: identity.to_owned(), call: first.id.clone() };
-        // The bound is for words, and pictures of the person stand with the question.
+        // The bound counts words, and pictures of tools are seen in the turn of their call.
         for item in &mut items {
             if let Item::ToolResult { images, .. } = item {
                 images.clear();
