@@ -201,18 +201,18 @@ const LAST: &[Variable] = &[
         "The same for tokens signed with RS256, whose public key this is, in PEM; line breaks as \\n.",
     ),
     variable(
-        "HTTP_JWT_AUDIENCE",
+        "JWT_AUDIENCE",
         "",
         "Whom these tokens have to be for (aud). Set it where what gives them gives them to other programs too.",
     ),
-    variable("HTTP_JWT_ISSUER", "", "Who has to have given these tokens (iss)."),
+    variable("JWT_ISSUER", "", "Who has to have given these tokens (iss)."),
     variable(
-        "HTTP_JWT_RATE",
+        "JWT_RATE",
         "",
         "The most requests of each of their subjects in a minute; without it there is no bound.",
     ),
     variable(
-        "HTTP_JWT_TOKENS",
+        "JWT_TOKENS",
         "",
         "The most tokens of models that each of their subjects has in a day (UTC), counted since the start of the bot; without it there is no bound.",
     ),

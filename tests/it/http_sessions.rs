@@ -296,11 +296,8 @@ fn token(mut claims: Value) -> String {
 #[tokio::test]
 async fn a_token_says_who_asks_whatever_the_headers_say() {
     let world = World::new().await;
-    let settings = [
-        ("JWT_SECRET", SECRET),
-        ("HTTP_JWT_AUDIENCE", "figaro"),
-        ("HTTP_JWT_ISSUER", "https://id.example.com"),
-    ];
+    let settings =
+        [("JWT_SECRET", SECRET), ("JWT_AUDIENCE", "figaro"), ("JWT_ISSUER", "https://id.example.com")];
     let gateway = world.gateway_with(&settings).await;
     world.otherwise(Reply::text("I see."));
     let until = figaro::clock::Clock::system().now().timestamp() + 3600;
@@ -337,7 +334,7 @@ async fn each_subject_of_tokens_has_bounds() {
         gateway.plain(Method::POST, "/v1/chat/completions").key(&token).json(&said("hi"))
     };
     for (name, value, code) in
-        [("HTTP_JWT_RATE", "1", "rate_limit_exceeded"), ("HTTP_JWT_TOKENS", "10", "insufficient_quota")]
+        [("JWT_RATE", "1", "rate_limit_exceeded"), ("JWT_TOKENS", "10", "insufficient_quota")]
     {
         let gateway = world.gateway_with(&[("JWT_SECRET", SECRET), (name, value)]).await;
         asks(&gateway, "ann").words().await;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use figaro_offline::model::{ModelRequest, Reply};
-use figaro_offline::telegram::Standing;
+use figaro_offline::telegram::{Person, Standing};
 use serde_json::{Value, json};
 
 use crate::check::{refused, words};
@@ -402,6 +402,44 @@ async fn a_server_that_misbehaves_fails_its_own_calls_and_nothing_else() {
     // Fifty million characters were not kept.
     let memory = proc::status(bot.pid(), "VmHWM");
     assert!(memory < 300_000, "{memory} kB");
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_read_fails_what_it_is_sent_and_nothing_else() {
+    let world = World::new().await;
+    let quick = json!({"autoApprove": ["*"], "timeout": 6});
+    let mut deaf = with("deaf", quick.clone());
+    deaf["args"].as_array_mut().unwrap().push(json!(world.folder.path().join("pids")));
+    let servers = json!({"box": deaf, "other": with("plain", quick)});
+    let bot = world.helped(servers, "{name: echo, server: box}, {name: echo, server: other}").await;
+    bot.logged("server=\"box\"").await;
+    bot.logged("server=\"other\"").await;
+    // Together they are more than the pipes hold: whoever writes waits for a program that does not read.
+    let people: Vec<i64> = (201..209).collect();
+    for person in &people {
+        world.telegram.add_user(Person::new(*person, &format!("P{person}")));
+        world.telegram.add_private(*person).unwrap();
+        let said = format!("try {person}");
+        world.when(&said, Reply::turn(vec![call("box__echo", json!({"text": "word ".repeat(6_000)}))]));
+        world.when(&said, Reply::text(&format!("End of {said}.")));
+        world.say(*person, *person, &said);
+    }
+    world.calls(ANN, "and the other", "other__echo", json!({"text": "well"})).await;
+    assert_eq!(world.result_of("and the other").await["result"], "well");
+    for person in people {
+        let result = world.result_of(&format!("try {person}")).await;
+        let error = result["error"].as_str().unwrap_or_default();
+        assert!(error.starts_with("the MCP server box: "), "{person}: {result}");
+        world
+            .see("the end", |view| {
+                let all = view.bot_messages(person);
+                all.into_iter().any(|m| text(m) == format!("End of try {person}.")).then_some(())
+            })
+            .await;
+    }
+    // The bot was not held up by it, and ends in order.
+    assert!(bot.stop().success());
+    world.no_server_is_left().await;
 }
 
 #[tokio::test]

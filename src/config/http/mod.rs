@@ -129,11 +129,11 @@ mod tests {
             (&[("JWT_SECRET", "short")][..], "too short"),
             (&[("JWT_PUBLIC_KEY", "nonsense")], "not a public RSA key"),
             (&[("JWT_SECRET", "x"), ("JWT_PUBLIC_KEY", "y")], "beside JWT_SECRET"),
-            (&[("HTTP_JWT_AUDIENCE", "figaro")], "none are taken"),
-            (&[("HTTP_JWT_RATE", "60")], "none are taken"),
-            (&[("JWT_SECRET", SECRET), ("HTTP_JWT_RATE", "0")], "whole number above 0"),
-            (&[("JWT_SECRET", SECRET), ("HTTP_JWT_TOKENS", "many")], "whole number above 0"),
-            (&[("HTTP_JWT_ISSUER", "https://id.example.com")], "none are taken"),
+            (&[("JWT_AUDIENCE", "figaro")], "none are taken"),
+            (&[("JWT_RATE", "60")], "none are taken"),
+            (&[("JWT_SECRET", SECRET), ("JWT_RATE", "0")], "whole number above 0"),
+            (&[("JWT_SECRET", SECRET), ("JWT_TOKENS", "many")], "whole number above 0"),
+            (&[("JWT_ISSUER", "https://id.example.com")], "none are taken"),
         ] {
             let (_, faults) = read(pairs);
             assert!(faults.len() == 1 && faults[0].contains(words), "{words}: {faults:?}");

@@ -1,4 +1,4 @@
-//! The tokens (JWT) of callers: `JWT_SECRET`, `JWT_PUBLIC_KEY`, `HTTP_JWT_AUDIENCE`, `HTTP_JWT_ISSUER`, `HTTP_JWT_RATE`, `HTTP_JWT_TOKENS`.
+//! The tokens (JWT) of callers: `JWT_SECRET`, `JWT_PUBLIC_KEY`, `JWT_AUDIENCE`, `JWT_ISSUER`, `JWT_RATE`, `JWT_TOKENS`.
 
 use std::str::FromStr;
 
@@ -24,7 +24,7 @@ pub struct TokenSettings {
 }
 
 /// What holds for tokens alone.
-const OF_TOKENS: [&str; 4] = ["HTTP_JWT_AUDIENCE", "HTTP_JWT_ISSUER", "HTTP_JWT_RATE", "HTTP_JWT_TOKENS"];
+const OF_TOKENS: [&str; 4] = ["JWT_AUDIENCE", "JWT_ISSUER", "JWT_RATE", "JWT_TOKENS"];
 
 /// What proves that a token is genuine. It fixes the algorithm: a token that names another is refused.
 #[derive(Debug, Clone)]
@@ -52,10 +52,10 @@ impl TokenSettings {
         };
         Some(Self {
             key,
-            audience: reader.get("HTTP_JWT_AUDIENCE"),
-            issuer: reader.get("HTTP_JWT_ISSUER"),
-            per_minute: read_bound(reader, "HTTP_JWT_RATE"),
-            per_day: read_bound(reader, "HTTP_JWT_TOKENS"),
+            audience: reader.get("JWT_AUDIENCE"),
+            issuer: reader.get("JWT_ISSUER"),
+            per_minute: read_bound(reader, "JWT_RATE"),
+            per_day: read_bound(reader, "JWT_TOKENS"),
         })
     }
 }

@@ -79,8 +79,8 @@ impl Verifier {
             ApiError::unauthorized(match error.kind() {
                 ErrorKind::ExpiredSignature => "the token has expired",
                 ErrorKind::ImmatureSignature => "the token is not valid yet",
-                ErrorKind::InvalidAudience => "the token is for somebody else: its `aud` is not HTTP_JWT_AUDIENCE",
-                ErrorKind::InvalidIssuer => "the token is of somebody else: its `iss` is not HTTP_JWT_ISSUER",
+                ErrorKind::InvalidAudience => "the token is for somebody else: its `aud` is not JWT_AUDIENCE",
+                ErrorKind::InvalidIssuer => "the token is of somebody else: its `iss` is not JWT_ISSUER",
                 ErrorKind::MissingRequiredClaim(claim) if claim == "aud" || claim == "iss" => {
                     "the token does not say whom it is for (`aud`), or who has given it (`iss`), as it has to here"
                 }
