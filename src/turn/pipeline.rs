@@ -295,6 +295,12 @@ impl Turns {
         taken_up: TakenUp,
         control: &Control,
     ) -> Outcome {
+        if let Some(approved) = &taken_up.approved {
+            tokio::select! {
+                () = self.preparer.agents.reach(approved) => {}
+                () = control.cancel.cancelled() => {}
+            }
+        }
         match self.preparer.prepare(turn, question, taken_up, control).await {
             Ok(mut prepared) => {
                 if let Err(error) = self.children.join(&mut prepared).await {

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use figaro_offline::model::{ModelRequest, Reply};
+use figaro_offline::model::{Gate, ModelRequest, Reply};
 use figaro_offline::telegram::{Person, Standing};
 use serde_json::{Value, json};
 
@@ -68,6 +68,11 @@ impl World {
         self.servers(servers);
         let default = helper(tools).replace("name: helper", "name: default");
         self.agent("default.yaml", &default);
+        self.helped_as_before().await
+    }
+
+    /// The same with the servers and the agent of before.
+    async fn helped_as_before(&self) -> Bot {
         let bot = self.bot().set("ACCESS", "open").set("PATH", &variable("PATH")).spawn();
         bot.ready().await;
         bot
@@ -243,6 +248,52 @@ async fn what_was_approved_is_called_at_the_server_that_was_asked_about_and_at_n
     world.press(ANN, &open, "✓ Once").await;
     let error = world.result_of("of Bob").await["error"].as_str().unwrap().to_owned();
     assert!(error.contains("or mcp.json describes the server otherwise now"), "{error}");
+}
+
+#[tokio::test]
+async fn no_approval_is_used_up_while_its_server_is_being_started() {
+    let world = World::new().await;
+    let gate = world.folder.path().join("closed");
+    let servers = json!({"box": with("plain", json!({"env": {"GATE": gate}}))});
+    let bot = world.helped(servers, "{name: echo, server: box}").await;
+    bot.logged("an MCP server is ready").await;
+    world.calls(ANN, "the first", "box__echo", json!({"text": "one"})).await;
+    let card = world.asks_to_approve(ANN).await;
+    fs::write(&gate, "").unwrap();
+    assert!(bot.stop().success());
+    let bot = world.helped_as_before().await;
+    let told = world.press(ANN, &card, "✓ Once").await;
+    assert!(told.starts_with("The MCP server of this call is not ready"), "{told}");
+    fs::remove_file(&gate).unwrap();
+    // The log is that of both.
+    let starts = |bot: &Bot| bot.log().matches("an MCP server is ready").count();
+    assert!(proc::becomes(TIMEOUT, || starts(&bot) == 2).await);
+    world.press(ANN, &card, "✓ Once").await;
+    assert_eq!(world.result_of("the first").await["result"], "one");
+    world.ends_for_ann("the first").await;
+
+    // What was approved and not called when the bot ended waits for the server, too.
+    world.calls(ANN, "the second", "box__echo", json!({"text": "two"})).await;
+    let card = world.asks_to_approve(ANN).await;
+    let held = Gate::new();
+    world.when("hold on", Reply::text("Held.").behind(&held));
+    world.when("hold on", Reply::text("Held."));
+    world.say(ANN, ANN, "hold on");
+    let is_asked = |requests: &[ModelRequest]| {
+        requests.iter().any(|request| request.user_text().contains("hold on")).then_some(())
+    };
+    world.model.wait_until(TIMEOUT, is_asked).await.unwrap();
+    world.press(ANN, &card, "✓ Once").await;
+    fs::write(&gate, "").unwrap();
+    bot.kill();
+    let bot = world.helped_as_before().await;
+    let held = world.see("the turn before it", |view| {
+        view.bot_messages(ANN).into_iter().any(|m| text(m) == "Held.").then_some(())
+    });
+    held.await;
+    assert_eq!(starts(&bot), 2);
+    fs::remove_file(&gate).unwrap();
+    assert_eq!(world.result_of("the second").await["result"], "two");
 }
 
 #[tokio::test]

@@ -5,7 +5,6 @@ mod watch;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use figaro_mcp::proxy::Proxies;
 
@@ -74,7 +73,7 @@ async fn start(configs: Vec<ServerConfig>, values: &KnownValues) -> Result<(), R
     let servers = Servers::start(configs, recipe, groups.back.clone());
     let mut all_well = true;
     for server in servers.all() {
-        let status = answered(&server).await;
+        let status = server.begun().await;
         all_well &= !matches!(status.phase, Phase::Failed(_));
         tell(&server, &status);
     }
@@ -83,13 +82,6 @@ async fn start(configs: Vec<ServerConfig>, values: &KnownValues) -> Result<(), R
         true => Ok(()),
         false => Err(Refusal("not every server answers; see the lines marked ✗".to_owned())),
     }
-}
-
-/// How a server is once it has answered, or has failed to.
-async fn answered(server: &Arc<Server>) -> Status {
-    let mut watch = server.watch();
-    let done = watch.wait_for(|status| status.phase != Phase::Starting).await;
-    done.map_or_else(|_| server.status(), |status| status.clone())
 }
 
 fn tell(server: &Server, status: &Status) {

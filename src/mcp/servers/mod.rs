@@ -19,6 +19,7 @@ pub use self::recipe::ServerRecipe;
 pub use self::server::{Phase, Server, Status};
 pub use self::tools::{LeftOut, ServerTool};
 use super::file::ServerConfig;
+use crate::domain::approval::ToolOfServer;
 use crate::shutdown::TaskTracker;
 
 /// All other servers there are at the moment. Cheap to clone.
@@ -93,6 +94,13 @@ impl Servers {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Arc<Server>> {
         self.0.all.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// The server whose tool this is, as long as its name stands for the same program or address and it is not off.
+    #[must_use]
+    pub fn of(&self, tool: &ToolOfServer) -> Option<Arc<Server>> {
+        let server = self.get(&tool.server)?;
+        (!server.config.is_disabled && server.config.way_hash() == tool.way).then_some(server)
     }
 
     /// How often what tools there are has changed.

@@ -110,6 +110,13 @@ impl Server {
         self.status.subscribe()
     }
 
+    /// Waits until it is ready, has failed or is off; gives how it is then. It is being started for a minute and a half at most.
+    pub async fn begun(&self) -> Status {
+        let mut watch = self.watch();
+        let begun = watch.wait_for(|status| status.phase != Phase::Starting).await;
+        begun.map_or_else(|_| self.status(), |status| status.clone())
+    }
+
     /// A tool by the name that models call it by.
     #[must_use]
     pub fn tool(&self, offered: &str) -> Option<Arc<ServerTool>> {

@@ -11,9 +11,10 @@ use super::cards::Cards;
 use super::command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
 use super::take_back::TakeBack;
-use crate::domain::approval::{Grant, Ruled, Ruling};
+use crate::domain::approval::{Approval, Grant, Ruled, Ruling};
 use crate::domain::turn::ParkedTurn;
 use crate::ids::RunId;
+use crate::mcp::servers::{Phase, Servers};
 use crate::policy::access::Standing;
 use crate::policy::approval::NotAllowed;
 use crate::prompts::texts::{Texts, fill};
@@ -39,6 +40,7 @@ pub(super) struct Approve {
     mailboxes: Mailboxes,
     approvers: Approvers,
     audit: Arc<dyn AuditStore>,
+    servers: Servers,
     back: TakeBack,
 }
 
@@ -50,6 +52,7 @@ impl Approve {
             mailboxes: handles.mailboxes.clone(),
             approvers: handles.approvers.clone(),
             audit: handles.store.clone(),
+            servers: handles.servers.clone(),
             back: TakeBack::new(handles),
         }
     }
@@ -186,6 +189,12 @@ impl Approve {
         Pressed::card(Card::markdown(words).row(row).row(back))
     }
 
+    /// Whether the server of a call is being started or tried again: an approval counts once, and would be used up for nothing.
+    fn has_to_wait(&self, approval: &Approval) -> bool {
+        let server = approval.server.as_ref().and_then(|tool| self.servers.of(tool));
+        server.is_some_and(|server| server.status().phase != Phase::Ready)
+    }
+
     /// Takes what somebody says, if they may say it now.
     async fn rule(
         &self,
@@ -208,6 +217,9 @@ impl Approve {
                 NotAllowed::OwnersOnly => &texts.approval_owners_only,
                 NotAllowed::NoRight => &texts.approval_no_right,
             }));
+        }
+        if ruled != Ruled::Denied && self.has_to_wait(approval) {
+            return Ok(Pressed::toast(&texts.approval_not_ready));
         }
         let (by, name, at) = (speaker.user.clone(), speaker.name.clone(), self.cards.now());
         let ruling = Ruling { ruled, by, name, at };

@@ -8,7 +8,7 @@ use super::super::question::Question;
 use crate::domain::agent::Agent;
 use crate::domain::chat::ChatConfig;
 use crate::domain::model::ModelName;
-use crate::domain::turn::ActiveTurn;
+use crate::domain::turn::{ActiveTurn, Approved};
 use crate::prompts::{AgentSet, Prompts};
 use crate::tools::Registry;
 use crate::tools::servers::ServerTools;
@@ -60,6 +60,15 @@ impl Agents {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Found> {
         self.now().get(name)
+    }
+
+    /// Waits for the server of a call that was approved while that is being started: its tools are not known before, and the
+    /// approval would be used up for nothing.
+    pub(in crate::turn) async fn reach(&self, approved: &Approved) {
+        let server = approved.approval.server.as_ref().and_then(|tool| self.servers.servers.of(tool));
+        if let Some(server) = server {
+            drop(server.begun().await);
+        }
     }
 
     /// Every tool there is.
