@@ -298,8 +298,12 @@ pub enum PolicyCommand {
     },
     /// Say what becomes of a call, by which rule, and who could approve it.
     Explain {
-        /// The method of the Bot API, such as banChatMember.
+        /// The method of the Bot API, such as banChatMember; or a tool of another MCP server: by its name there with --server,
+        /// or as SERVER__TOOL.
         method: String,
+        /// The other MCP server whose tool it is.
+        #[arg(long)]
+        server: Option<String>,
         /// The chat that the call names: here (the one that the model is in), a number, or @username.
         #[arg(long, default_value = "here", value_parser = chat, allow_hyphen_values = true)]
         chat: NamedChat,

@@ -152,12 +152,12 @@ fn measured(command: MemoryCommand) -> MemoryTask {
 fn asked(command: PolicyCommand) -> PolicyTask {
     match command {
         PolicyCommand::Check { file } => PolicyTask::Check(file),
-        PolicyCommand::Explain { method, chat, role, agent, own, task, json } => {
+        PolicyCommand::Explain { method, server, chat, role, agent, own, task, json } => {
             let chat = match chat {
                 NamedChat::Here => None,
                 NamedChat::Other(chat) => Some(chat),
             };
-            PolicyTask::Explain(Explained { method, chat, role, agent, own, task, json })
+            PolicyTask::Explain(Explained { method, server, chat, role, agent, own, task, json })
         }
     }
 }

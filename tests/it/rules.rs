@@ -114,6 +114,70 @@ fn a_decision_is_explained() {
     }
 }
 
+#[test]
+fn a_decision_about_a_tool_of_another_server_is_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = "rules:
+  - {name: reading, server: \"f*\", method: \"read_*\", role: [owner, admin], then: allow}
+  - {name: team, server: files, method: write_file, chat: -1001, agent: clerk, then: ask, people: 2, reason: two look at it}
+  - {name: nights, server: files, method: move_file, task: true, then: allow}
+  - {name: none, server: \"*\", method: \"delete_*\", then: deny, reason: nothing is deleted}
+";
+    fs::write(folder.path().join("policy.yaml"), rules).unwrap();
+    let servers = json!({"mcpServers": {
+        "files": {"command": "x", "autoApprove": ["list_directory"], "disabledTools": ["edit_file"]},
+        "web": {"url": "http://a.example", "autoApprove": ["*"]},
+        "off": {"command": "x", "disabled": true},
+    }});
+    fs::write(folder.path().join("mcp.json"), servers.to_string()).unwrap();
+    let write: &[&str] = &["write_file", "--server", "files", "--agent", "clerk", "--chat", "-1001"];
+    let cases: [(&[&str], &str); 11] = [
+        (
+            &["read_file", "--server", "files", "--role", "owner"],
+            "read_file of the MCP server files: allow\nrule: owner/reading\n",
+        ),
+        (
+            &["files__read_file"],
+            "read_file of the MCP server files: ask\nrule: default/mcp_server\nreason: it calls a tool of the MCP server \
+             files\napproval: by an owner\n",
+        ),
+        (
+            write,
+            "rule: owner/team\nreason: two look at it\napproval: by an owner; not by whoever asked for it",
+        ),
+        (&["files__write_file", "--agent", "clerk"], "rule: default/mcp_server"),
+        (&["files__move_file", "--task"], "allow\nrule: owner/nights"),
+        (&["files__write_file", "--task"], "approval: none: nobody can be asked in the run of a task"),
+        (&["files__list_directory"], "allow\nrule: default/auto_approve"),
+        (&["web__delete_all", "--role", "owner"], "deny\nrule: owner/none\nreason: nothing is deleted"),
+        (
+            &["web__look"],
+            "note: autoApprove has \"*\": it is allowed where the server says that it only reads or destroys nothing",
+        ),
+        (&["files__edit_file"], "note: nobody has it: mcp.json has the server or the tool off"),
+        (&["files__read_file", "--role", "guest"], "deny\nrule: limit/server_guest"),
+    ];
+    for (arguments, told) in cases {
+        let (code, said, errors) = policy(folder.path(), &[&["explain"], arguments].concat());
+        assert!(code == Some(0) && said.contains(told), "{arguments:?}: {said}{errors}");
+    }
+    let (_, said, _) = policy(folder.path(), &["explain", "web__look", "--json"]);
+    let said = serde_json::from_str::<Value>(&said).unwrap();
+    assert_eq!(
+        (&said["method"], &said["server"], &said["decision"]),
+        (&json!("look"), &json!("web"), &json!("ask"))
+    );
+    let refused: [(&[&str], &str); 3] = [
+        (&["fils__read_file"], "there is no MCP server fils: did you mean files?"),
+        (&["files__read_file", "--own"], "--own is about messages"),
+        (&["files__read_file", "--chat", "@team"], "--chat is where the model is"),
+    ];
+    for (arguments, told) in refused {
+        let (code, _, errors) = policy(folder.path(), &[&["explain"], arguments].concat());
+        assert!(code == Some(2) && errors.contains(told), "{arguments:?}: {errors}");
+    }
+}
+
 #[tokio::test]
 async fn a_bot_does_not_start_with_a_broken_file() {
     let world = World::new().await;

@@ -235,6 +235,7 @@ async fn what_nobody_may_let_a_task_do_is_not_asked() {
         (json!({"method": "setMyName", "chat": "@news", "times": 1}), "names no chat"),
         (json!({"method": "sendGift", "chat": "@news", "times": 1}), "it moves money"),
         (json!({"method": "getUpdates", "times": 1}), "there is no method"),
+        (json!({"method": "files__read_file", "times": 1}), "only a rule of an owner's"),
     ];
     for (at, (mut arguments, words)) in cases.into_iter().enumerate() {
         arguments["task_id"] = json!(id);

@@ -16,8 +16,10 @@ const HERE: ChatId = ChatId(0);
 /// A call, as far as rules look at it.
 #[derive(Debug)]
 pub struct Explained {
-    /// The method of the Bot API.
+    /// The method of the Bot API, or the tool of a server.
     pub method: String,
+    /// The other MCP server whose tool it is; `None` for a method of the Bot API.
+    pub server: Option<String>,
     /// The number or `@username` of the chat that it names; `None` for the one that the model is in.
     pub chat: Option<String>,
     /// The role, in the chat, of whoever has the model make the call.
@@ -56,11 +58,22 @@ pub(super) fn explain(rules: &Rules, call: &Explained) -> Result<(), Refusal> {
             resolved: &[],
         },
     );
-    match call.json {
-        true => say(&as_json(call, &decided).to_string()),
-        false => as_words(call, &decided).iter().for_each(|line| say(line)),
-    }
+    tell(call, &decided, None);
     Ok(())
+}
+
+/// Prints a decision, with a word more about it.
+pub(super) fn tell(call: &Explained, decided: &Decided, note: Option<&str>) {
+    if call.json {
+        let mut json = as_json(call, decided);
+        if let Some(server) = &call.server {
+            json["server"] = json!(server);
+            json["note"] = json!(note);
+        }
+        return say(&json.to_string());
+    }
+    as_words(call, decided).iter().for_each(|line| say(line));
+    note.iter().for_each(|note| say(&format!("note: {note}")));
 }
 
 fn unknown(name: &str) -> Refusal {
@@ -92,8 +105,9 @@ fn as_json(call: &Explained, decided: &Decided) -> Value {
 }
 
 fn as_words(call: &Explained, decided: &Decided) -> Vec<String> {
-    let mut lines =
-        vec![format!("{}: {}", call.method, decided.decision.name()), format!("rule: {}", decided.rule)];
+    let server = call.server.as_ref().map(|server| format!(" of the MCP server {server}"));
+    let what = format!("{}{}: {}", call.method, server.unwrap_or_default(), decided.decision.name());
+    let mut lines = vec![what, format!("rule: {}", decided.rule)];
     if !decided.reason.is_empty() {
         lines.push(format!("reason: {}", decided.reason));
     }

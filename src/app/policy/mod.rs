@@ -1,6 +1,7 @@
 //! The rules about calls of Telegram: the owner's file, and `figaro policy`, which checks and explains them.
 
 mod explain;
+mod explain_server;
 mod file;
 mod watch;
 
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 
 pub use self::explain::Explained;
 use self::explain::explain;
+use self::explain_server::{explain_server, named_by_server};
 pub(super) use self::file::load;
 pub(super) use self::watch::PolicyWatch;
 use super::additions::Additions;
@@ -44,7 +46,16 @@ pub fn policy(
     match task {
         PolicyTask::Check(Some(file)) => check(&PolicySettings { file, is_named: true }, &servers),
         PolicyTask::Check(None) => check(&settings, &servers),
-        PolicyTask::Explain(call) => explain(&load(&settings).map_err(Refusal)?.1, &call),
+        PolicyTask::Explain(call) => {
+            let (call, (_, rules)) = (named_by_server(call), load(&settings).map_err(Refusal)?);
+            match &call.server {
+                Some(server) => {
+                    let known = servers::load(&servers).map_err(Refusal)?.servers;
+                    explain_server(&rules, &known, server, &call)
+                }
+                None => explain(&rules, &call),
+            }
+        }
     }?;
     all_said()
 }

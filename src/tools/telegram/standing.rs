@@ -160,6 +160,12 @@ impl TelegramTools {
         context: &ToolContext,
     ) -> Result<Leave, ToolError> {
         let known = self.catalog.method(method);
+        if known.is_none() && method.contains("__") {
+            return Err(ToolError::Denied(format!(
+                "{method} acts on no chat: only a rule of an owner's, with `server` and `task: true` in policy.yaml, lets a task call a \
+                 tool of another MCP server. Tell the person"
+            )));
+        }
         let method = known.ok_or_else(|| ToolError::ForModel(format!("there is no method {method}")))?;
         if !method.params.iter().any(|param| param.name == "chat_id") {
             return Err(ToolError::Denied(format!(

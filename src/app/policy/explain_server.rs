@@ -1,0 +1,82 @@
+//! `figaro policy explain` for a tool of another MCP server. The server is not started: what it says of its tools is not known.
+
+use super::explain::{Explained, tell};
+use crate::app::failure::Refusal;
+use crate::ids::ChatId;
+use crate::mcp::file::{ALL, ServerConfig};
+use crate::policy::tools::{Decision, Rules, ServerCall, decide_server};
+use crate::text::with_nearest;
+
+/// The chat that the model is in, where none is named: no chat has this number.
+const HERE: ChatId = ChatId(0);
+
+/// What stands between a server and its tool where a model calls it.
+const BETWEEN: &str = "__";
+
+/// A call that is named as a model names a tool of a server, by the server and the tool.
+pub(super) fn named_by_server(mut call: Explained) -> Explained {
+    if call.server.is_none()
+        && let Some((server, tool)) = call.method.split_once(BETWEEN)
+    {
+        (call.server, call.method) = (Some(server.to_owned()), tool.to_owned());
+    }
+    call
+}
+
+/// Prints what the rules, and then the file of servers, decide about the tool of this server.
+///
+/// # Errors
+/// When there is no such server, or something was given that such a call does not have.
+pub(super) fn explain_server(
+    rules: &Rules,
+    servers: &[ServerConfig],
+    server: &str,
+    call: &Explained,
+) -> Result<(), Refusal> {
+    let Some(config) = servers.iter().find(|config| config.name == server) else {
+        let names = servers.iter().map(|config| config.name.as_str());
+        return Err(Refusal(with_nearest(format!("there is no MCP server {server}"), server, names)));
+    };
+    if call.own {
+        return Err(Refusal("--own is about messages; leave it out for a tool of a server".to_owned()));
+    }
+    let has = |names: &[String], word: &str| names.iter().any(|name| name == word);
+    let is_approved = has(&config.auto_approve, &call.method);
+    let decided = decide_server(
+        rules,
+        &ServerCall {
+            server,
+            tool: &call.method,
+            here: here(call)?,
+            role: call.role,
+            agent: call.agent.as_deref(),
+            task: call.task,
+            is_approved,
+        },
+    );
+    let is_left_out = config.is_disabled || has(&config.disabled_tools, &call.method);
+    // Where a rule decides the file is not looked at.
+    let is_for_file = decided.decision == Decision::Ask && !decided.rule.is_owners();
+    let note = if is_left_out {
+        Some("nobody has it: mcp.json has the server or the tool off")
+    } else if is_for_file && has(&config.auto_approve, ALL) {
+        Some(
+            "autoApprove has \"*\": it is allowed where the server says that it only reads or destroys nothing",
+        )
+    } else {
+        None
+    };
+    tell(call, &decided, note);
+    Ok(())
+}
+
+/// The chat that the model is in.
+fn here(call: &Explained) -> Result<ChatId, Refusal> {
+    let words =
+        "a tool of a server names no chat: --chat is where the model is, here or the number of a chat";
+    match call.chat.as_deref().map(str::parse) {
+        None => Ok(HERE),
+        Some(Ok(number)) => Ok(ChatId(number)),
+        Some(Err(_)) => Err(Refusal(words.to_owned())),
+    }
+}
