@@ -12,6 +12,7 @@ use crate::check::{refused, words};
 use crate::parking::call;
 use crate::support::bot::Recipe;
 use crate::support::scene::{TEAM, labels, text};
+use crate::support::terminal::said;
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World, proc};
 
 const MAY_I: &str = "May I do this?";
@@ -648,6 +649,47 @@ async fn an_owner_sees_a_server_and_starts_it_anew() {
         }
     };
     tokio::time::timeout(TIMEOUT, restarted).await.unwrap();
+}
+
+#[tokio::test]
+async fn questions_in_the_terminal_have_what_nobody_needs_to_approve() {
+    let world = World::new().await;
+    let mut box_ = world.marked("plain");
+    box_["autoApprove"] = json!(["echo"]);
+    world.servers(
+        json!({"box": box_, "gone": {"command": "no-such-program"}, "unlisted": world.marked("never")}),
+    );
+    world.agent("helper.yaml", &helper("{name: \"*\", server: box}, {name: \"*\", server: gone}"));
+    let calls = [("box__echo", json!({"text": "well"})), ("box__count", json!({}))];
+    world.script.push(Reply::turn(calls.map(|(name, arguments)| call(name, arguments)).into()));
+    world.script.push(Reply::text("Well."));
+    let recipe = world.terminal(&["what is there?", "--agent", "helper"]).set("PATH", &variable("PATH"));
+    let (out, errors, code) = said(&recipe.run().await);
+    assert_eq!((out.as_str(), code), ("Well.\n", Some(0)), "{errors}");
+    let told = "⚠ the MCP server gone is not used: it ended before it answered; it said: no-such-program cannot be started: No such \
+                file or directory (os error 2)\n";
+    assert!(errors.starts_with(told), "{errors}");
+    let results =
+        world.asked().pop().unwrap().tool_results().into_iter().map(|(_, told)| told).collect::<Vec<_>>();
+    assert!(results[0].contains("well"), "{results:?}");
+    assert!(results[1].contains("It takes an owner's approval, and nobody is asked now"), "{results:?}");
+    world.no_server_is_left().await;
+
+    // An agent that lists none waits for none, and a stop while one is awaited ends it.
+    world.script.push(Reply::text("Hello."));
+    let (out, errors, _) = said(&world.terminal(&["hello"]).run().await);
+    assert_eq!((out.as_str(), errors.as_str()), ("Hello.\n", ""));
+    world.agent(
+        "waiter.yaml",
+        &helper("{name: \"*\", server: unlisted}").replace("name: helper", "name: waiter"),
+    );
+    let waits = world.terminal(&["hello?", "--agent", "waiter"]).set("PATH", &variable("PATH")).call();
+    let mark = world.folder.path().display().to_string();
+    assert!(proc::becomes(TIMEOUT, || !proc::with_words(&mark).is_empty()).await, "it is started");
+    proc::signal(waits.pid(), "TERM");
+    let (_, errors, code) = waits.ends().await;
+    assert_eq!(code, Some(1), "{errors}");
+    world.no_server_is_left().await;
 }
 
 #[tokio::test]

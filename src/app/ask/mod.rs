@@ -59,7 +59,10 @@ pub async fn ask(
     let (groups, mut stop) = (Groups::default(), Stop::new(stops, false));
     let ready = tokio::select! {
         ready = ready(&settings, &groups, &options) => ready?,
-        () = stop.requested() => return Err(Failure::Unanswered(STOPPED.to_owned())),
+        () = stop.requested() => {
+            groups.end_helpers(AT_ONCE).await;
+            return Err(Failure::Unanswered(STOPPED.to_owned()));
+        }
     };
     let Ready { asking: Asking { turns, store, ledger, locales, clock, .. }, question, place, told } = ready;
     let before = ledger.spent_today();

@@ -1,5 +1,6 @@
 //! Makes everything ready for a question: the settings, the store, the agent and the model that are asked for.
 
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use tempfile::TempDir;
@@ -17,7 +18,9 @@ use crate::config::{
     AccessMode, AccessSettings, EngineKind, LimitSettings, Settings, StoreSettings, StoreUrl,
 };
 use crate::delivery::Told;
-use crate::domain::chat::{ConfigPatch, Place};
+use crate::domain::chat::{ChatConfig, ConfigPatch, Place};
+use crate::mcp::file::ServerConfig;
+use crate::mcp::servers::Phase;
 use crate::store::SettingsStore;
 use crate::text::nearest;
 use crate::turn::question::Question;
@@ -78,8 +81,24 @@ pub(super) async fn ready(
         asking.store.change_chat_config(place.chat, patch).await
     };
     chosen.await.map_err(|error| Refusal(error.to_string()))?;
+    start_servers(options, &asking).await;
     let question = question::question(words, place.clone(), options.is_eval, asking.clock.now());
     Ok(Ready { asking, question, place, told })
+}
+
+/// Starts the other MCP servers whose tools the agent lists, and waits until each is ready or has failed, which is told.
+async fn start_servers(options: &AskOptions, Asking { prompts, servers, described, .. }: &Asking) {
+    let config = ChatConfig { agent: options.agent.clone(), ..ChatConfig::default() };
+    let agents = prompts.agents();
+    let Some(agent) = agents.answering(&config) else { return };
+    let is_listed = |server: &&ServerConfig| agent.server_tools.iter().any(|of| of.server == server.name);
+    servers.replace(described.iter().filter(is_listed).cloned().collect());
+    for server in servers.all() {
+        if let Phase::Failed(why) = server.begun().await.phase {
+            // Whoever does not read it gets the answer all the same.
+            drop(writeln!(io::stderr(), "⚠ the MCP server {} is not used: {why}", server.config.name));
+        }
+    }
 }
 
 /// What somebody does who wants a session and cannot have the store.

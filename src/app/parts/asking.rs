@@ -11,11 +11,12 @@ use crate::app::environment::http_client;
 use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
 use crate::app::providers;
-use crate::app::servers::recipe;
+use crate::app::servers::{Loaded, recipe};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::delivery::{Bus, Delivery, Listener, Owners};
 use crate::ledger::Ledger;
+use crate::mcp::file::ServerConfig;
 use crate::mcp::servers::Servers;
 use crate::prompts::Prompts;
 use crate::prompts::texts::Locales;
@@ -31,6 +32,10 @@ pub(in crate::app) struct Asking {
     pub(in crate::app) prompts: Arc<Prompts>,
     pub(in crate::app) locales: Arc<Locales>,
     pub(in crate::app) clock: Clock,
+    /// The other MCP servers; none is started yet.
+    pub(in crate::app) servers: Servers,
+    /// Those that the owner's file describes.
+    pub(in crate::app) described: Vec<ServerConfig>,
 }
 
 /// Builds what answers questions from `outside`: the turns of the bot, with the tools that are of use without a chat. Nothing
@@ -56,6 +61,7 @@ where
     let base = Base::new(ground, outside);
     let ledger = ledger(&base, &providers).await?;
     let bus = Bus::new(vec![terminal.clone()]);
+    let servers = no_servers(settings, groups)?;
     let background = Background::of(&base, &ledger, &bus);
     let parts = TurnParts {
         bus,
@@ -63,14 +69,14 @@ where
         delivery: terminal.clone(),
         owners: terminal.clone(),
         tools: Arc::new(without_chat(&base, &ledger)),
-        servers: of_servers(&base, no_servers(settings, groups)?, approvers(&base)),
+        servers: of_servers(&base, servers.clone(), approvers(&base)),
     };
     let turns = turns(&base, ledger.clone(), parts);
-    let Base { store, prompts, clock, .. } = base;
-    Ok(Asking { turns, store, ledger, prompts, locales, clock })
+    let Base { store, prompts, clock, servers: Loaded { servers: described, .. }, .. } = base;
+    Ok(Asking { turns, store, ledger, prompts, locales, clock, servers, described })
 }
 
-/// No other MCP server: nobody is there who could approve what it does.
+/// No other MCP server yet: which are of use is known by who answers.
 fn no_servers(settings: &Settings, groups: &Groups) -> Result<Servers, Refusal> {
     let recipe = recipe(&settings.servers.values, &settings.model.proxies, settings.redactor())?;
     Ok(Servers::start(Vec::new(), recipe, groups.back.clone()))

@@ -13,8 +13,8 @@ use crate::policy::tools::{Decided, Decision, OWNERS, Role, Rules, ServerCall, d
 use crate::tools::{ToolContext, ToolError, ToolOutput};
 
 /// What is told where nobody can be asked.
-const NOBODY: &str = "It takes an owner's approval, and nobody is asked now: this is the run of a task, or not the person's own \
-    words, or too many questions wait for an answer already. Tell the person";
+const NOBODY: &str = "It takes an owner's approval, and nobody is asked now: this is the run of a task, or a question from \
+    outside of Telegram, or not the person's own words, or too many questions wait for an answer already. Tell the person";
 
 impl RemoteTool {
     /// Makes the call as far as policy lets it go. Where a person has approved it, exactly what they were shown is made.
