@@ -109,7 +109,10 @@ impl Handovers {
         let key = Key { identity: identity.to_owned(), call: first.id.clone() };
         // The bound counts words, and pictures of tools are seen in the turn of their call.
         for item in &mut items {
-            if let Item::ToolResult { images, .. } = item {
+            if let Item::ToolResult { output, images, .. } = item
+                && !images.is_empty()
+            {
+                output.push_str(&format!("\n[pictures that are not here any more: {}]", images.len()));
                 images.clear();
             }
         }

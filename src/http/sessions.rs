@@ -291,7 +291,10 @@ pub(super) async fn remove_memory(
     let memory: MemoryId = id.parse().map_err(|_odd| none())?;
     let now = gateway.clock.now();
     let removed = gateway.store.change_memory(&spot.user, memory, OwnChange::Remove, now).await?;
-    removed.map(|_| StatusCode::NO_CONTENT).ok_or_else(none)
+    removed.ok_or_else(none)?;
+    // Answers tell what was remembered.
+    gateway.hub.forget_caller(&caller.identity());
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Erases all that is remembered of a person.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::caller::Caller;
 use super::error::ApiError;
 use super::gateway::Gateway;
+use super::models::may_ask;
 use super::sessions::{Found, found};
 use crate::domain::summary::Summary;
 use crate::store::SummaryStore;
@@ -38,6 +39,7 @@ pub(super) async fn make(
     caller: Caller,
     Path(name): Path<String>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
+    caller.require(may_ask, "questions")?;
     let Found { session, .. } = found(&gateway, &caller, &name).await?;
     // It asks a model, so it counts as a question does.
     let today = || gateway.clock.now().date_naive();

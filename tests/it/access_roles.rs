@@ -193,7 +193,7 @@ async fn the_list_of_people_changes_and_lifts_each_thing_by_itself() {
     let words = text(&person);
     assert!(words.contains("\nEverywhere: not heard until 20"), "{words}");
     assert!(words.contains("\nTeam: Guest, not heard until 20"), "{words}");
-    let shown = ["Admin", "✓ Member", "Guest", "Deny", "Take back: Everywhere", "Take back: Team", "‹ Back"];
+    let shown = ["Admin", "Member", "Guest", "Deny", "Take back: Everywhere", "Take back: Team", "‹ Back"];
     assert_eq!(labels(&person), shown);
     // What holds in the group goes; the ban of everywhere stays, and the other way round.
     assert_eq!(world.press(ANN, &person, "Take back: Everywhere").await, "Saved.");

@@ -180,10 +180,13 @@ impl Following {
             let was = was.get(at);
             let by = || tasks.iter().copied().filter(|task| was.is_some_and(|one| one.is_by(task, zone)));
             let is_unwanted = by().any(|task| matches!(task.state, State::Cancelled(_)));
+            // Where the record had a time to come that nothing reminds of, a person has taken the reminder away or changed it.
+            let is_free = was.is_none_or(|one| one.schedule.next(zone, change.now).is_none())
+                || by().any(|task| matches!(task.state, State::Done(_)));
             match (by().find(|task| task.is_live()), to) {
                 (Some(task), Some(one)) => self.edit(change, new.record.id, task, one),
                 (Some(task), None) => self.ended.push(task.id),
-                (None, Some(one)) if !is_unwanted && was != Some(one) => {
+                (None, Some(one)) if is_free && !is_unwanted && was != Some(one) => {
                     self.added.push((new.record.id, made(change, like, one)));
                 }
                 (None, _) => {}

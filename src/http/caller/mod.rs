@@ -153,7 +153,7 @@ fn identify(known: &Known, headers: &HeaderMap) -> Result<Caller, ApiError> {
     }
     let token = known.token(key)?;
     // By its own tenant: whoever may name others has the same bounds in all of them.
-    let account = known.subject(token.tenant.as_deref().unwrap_or_default(), &token.user);
+    let account = known.subject(token.tenant.as_deref().unwrap_or(DEFAULT_TENANT), &token.user);
     let tenant = tenant(headers, token.tenant, token.rights.tenants)?;
     Ok(Caller { account, rights: token.rights, tenant, user: Some(token.user) })
 }

@@ -86,8 +86,8 @@ impl ServerConfig {
     }
 
     /// The hash of what its name stands for: the program with its arguments, folder and variables, or the address, as hexadecimal
-    /// digits. A variable may name another database, so it counts as the file has it; what stands for `${NAME}` in it, and headers,
-    /// are left out: tokens change while the server stays the same.
+    /// digits. A variable may name another database, so it counts; headers, whose tokens change while the server stays the same,
+    /// are left out.
     #[must_use]
     pub fn way_hash(&self) -> String {
         let mut hash = Context::new(&SHA256);
@@ -105,7 +105,7 @@ impl ServerConfig {
                 args.iter().for_each(|arg| add(arg.as_bytes()));
                 for (name, value) in env {
                     add(name.as_bytes());
-                    add(self.as_in_file(value.expose_secret()).as_bytes());
+                    add(value.expose_secret().as_bytes());
                 }
             }
             Way::Http(address) => {
@@ -114,13 +114,6 @@ impl ServerConfig {
             }
         }
         hash.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-
-    /// A value without what was put in the place of variables.
-    fn as_in_file(&self, value: &str) -> String {
-        let put_in =
-            self.substituted.0.iter().map(ExposeSecret::expose_secret).filter(|value| !value.is_empty());
-        put_in.fold(value.to_owned(), |value, put_in| value.replace(put_in, ""))
     }
 
     /// How it is reached, in a few words without secrets: `stdio: npx` or `http: example.com`.

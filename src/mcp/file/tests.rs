@@ -72,14 +72,14 @@ fn what_stood_for_a_variable_is_secret_and_changes_the_server() {
 }
 
 #[test]
-fn a_name_stands_for_a_program_as_the_file_has_it_or_an_address_whatever_its_tokens() {
+fn a_name_stands_for_a_program_with_its_variables_or_an_address_whatever_its_headers() {
     let hash = |keys: &str| read(&with(keys), &values()).unwrap()[0].way_hash();
     let program = hash("\"command\": \"x\", \"args\": [\"a\", \"b\"]");
     assert_eq!(hash("\"command\": \"x\", \"args\": [\"a\", \"b\"], \"timeout\": 5"), program);
-    let with_token = "\"command\": \"x\", \"env\": {\"T\": \"key ${TOKEN}\"}";
+    let with_variable = "\"command\": \"x\", \"env\": {\"T\": \"key ${TOKEN}\"}";
     let mut others = values();
     others.insert("TOKEN".to_owned(), "another".to_owned());
-    assert_eq!(read(&with(with_token), &others).unwrap()[0].way_hash(), hash(with_token));
+    assert_ne!(read(&with(with_variable), &others).unwrap()[0].way_hash(), hash(with_variable));
     let address = hash("\"url\": \"http://a/\"");
     assert_eq!(hash("\"url\": \"http://a/\", \"headers\": {\"T\": \"1\"}"), address);
     let others = [

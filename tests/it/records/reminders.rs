@@ -161,4 +161,5 @@ async fn reminders_follow_an_appointment_that_moves_and_what_was_changed_by_hand
     let july = scheduled(&world, "and in July?").await;
     assert!(times(&july).contains(&"2030-07-10T15:30:00+03:00"), "{july:?}");
     assert!(times(&july).contains(&"2030-06-11T13:30:00+03:00"), "by hand is by hand: {july:?}");
+    assert_eq!(july.len(), 2, "nothing reminds beside what was changed by hand: {july:?}");
 }

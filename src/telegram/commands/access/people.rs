@@ -116,8 +116,12 @@ impl AccessCard {
         if all.len() > shown {
             lines.push(fill(&texts.people_more, &[("count", &(all.len() - shown).to_string())]));
         }
+        // Whoever is let in without a role is a member; nobody else has one that was not given.
+        let is_let_in = list.users.contains(&user)
+            || all.iter().any(|there| there.chat.is_none() && there.role.is_some());
         let roles = AccessRole::ALL.map(|role| {
-            let mark = if !is_denied && list.role_of(&user, None) == role { "✓ " } else { "" };
+            let is_theirs = !is_denied && is_let_in && list.role_of(&user, None) == role;
+            let mark = if is_theirs { "✓ " } else { "" };
             Button::new(format!("{mark}{}", role_name(texts, role)), People::Role(role, person, page))
         });
         let allow = Button::new(&texts.button_allow, People::Allow(person, page));
