@@ -4,7 +4,7 @@ use super::explain::{Explained, tell};
 use crate::app::failure::Refusal;
 use crate::ids::ChatId;
 use crate::mcp::file::{ALL, ServerConfig};
-use crate::policy::tools::{Decision, Rules, ServerCall, decide_server};
+use crate::policy::tools::{Decision, Role, Rules, ServerCall, decide_server};
 use crate::text::with_nearest;
 
 /// The chat that the model is in, where none is named: no chat has this number.
@@ -48,7 +48,9 @@ pub(super) fn explain_server(
             server,
             tool: &call.method,
             here: here(call)?,
-            role: call.role,
+            // The run of a task has nobody's rights.
+            role: if call.task { Role::Guest } else { call.role },
+            is_shut_out: call.role == Role::Guest && !call.task,
             agent: call.agent.as_deref(),
             task: call.task,
             is_approved,

@@ -17,8 +17,11 @@ pub struct ServerCall<'a> {
     pub tool: &'a str,
     /// The chat the model is in.
     pub here: ChatId,
-    /// The role, there, of whoever asks.
+    /// The role, there, of whoever asks; in the run of a task nobody's rights count, so it is [`Role::Guest`].
     pub role: Role,
+    /// Whoever asks is a guest, or the words are somebody else's: nothing is called. Not so in the run of a task, unless an owner
+    /// has made its creator a guest since.
+    pub is_shut_out: bool,
     /// The agent that makes the call; `None` for Figaro itself.
     pub agent: Option<&'a str>,
     /// Whether it is the run of a task, in which nobody can be asked.
@@ -30,7 +33,7 @@ pub struct ServerCall<'a> {
 /// Decides about a call. The owner's rules come first, then what the file of servers says; else an owner approves it.
 #[must_use]
 pub fn decide_server(rules: &Rules, call: &ServerCall<'_>) -> Decided {
-    if call.role == Role::Guest {
+    if call.is_shut_out {
         let reason =
             "whoever asks is a guest, or the words are somebody else's: nothing of another server is called";
         return Decided::limit("server_guest", reason.to_owned());

@@ -27,7 +27,7 @@ impl RemoteTool {
             return self.perform_approved(approved, context).await;
         }
         self.check(&arguments)?;
-        let decided = self.decide(context).await;
+        let decided = self.decide(context).await?;
         let call = MethodCall { method: self.tool.name.clone(), arguments };
         let note = async |what| self.note(what, &call, &decided, context).await;
         match decided.decision {
@@ -71,7 +71,7 @@ impl RemoteTool {
             let words = "not made: whoever approved it may not approve it any more";
             return Err(ToolError::Denied(words.to_owned()));
         }
-        let decided = self.decide(context).await;
+        let decided = self.decide(context).await?;
         // What no approval opens stays closed.
         if decided.decision == Decision::Deny {
             self.note(AuditKind::CallDenied, call, &decided, context).await?;
@@ -99,13 +99,22 @@ impl RemoteTool {
         self.tools.approvers.role(rules, context).await
     }
 
-    async fn decide(&self, context: &ToolContext) -> Decided {
+    /// Whether nothing is called for whoever asks. A task was asked for in words of its creator's own, who may be a guest by now.
+    async fn is_shut_out(&self, context: &ToolContext) -> Result<bool, ToolError> {
+        match context.task {
+            Some(_) => Ok(self.tools.approvers.is_guest(context).await?),
+            None => Ok(matches!(context.standing, Standing::Guest | Standing::Borrowed)),
+        }
+    }
+
+    async fn decide(&self, context: &ToolContext) -> Result<Decided, ToolError> {
         let rules = self.tools.policy.rules();
         let call = ServerCall {
             server: &self.server.config.name,
             tool: &self.tool.remote,
             here: context.place.chat,
             role: self.role(&rules, context).await,
+            is_shut_out: self.is_shut_out(context).await?,
             agent: context.agent.agent_schema_uri.as_deref(),
             task: context.task.is_some(),
             is_approved: self.tool.is_approved,
@@ -113,7 +122,7 @@ impl RemoteTool {
         let decided = decide_server(&rules, &call);
         let (tool, chat) = (&self.tool.name, context.place.chat);
         tracing::info!(tool, %chat, ?decided, "policy decided about a call of an MCP server");
-        decided
+        Ok(decided)
     }
 
     fn of_server(&self) -> ToolOfServer {

@@ -35,6 +35,7 @@ impl ServerTools {
             tool: &tool.remote,
             here: ChatId(1),
             role: Role::Owner,
+            is_shut_out: false,
             agent: None,
             task: false,
             is_approved: tool.is_approved,

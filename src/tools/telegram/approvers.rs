@@ -8,7 +8,7 @@ use crate::config::AccessSettings;
 use crate::domain::approval::{Approval, Grant, Ruled};
 use crate::domain::undo::TurnUndo;
 use crate::ids::{RunId, UserId};
-use crate::policy::access::{Admins, Standing, is_owner};
+use crate::policy::access::{Admins, Standing, Verdict, is_owner, judge};
 use crate::policy::approval::{NotAllowed, holds, may_rule, may_undo};
 use crate::policy::tools::{Role, Rules};
 use crate::store::{SettingsStore, StoreError};
@@ -78,6 +78,16 @@ impl Approvers {
             Standing::Member if rules.tells_admins() && is_admin().await => Role::Admin,
             Standing::Member => Role::Member,
         }
+    }
+
+    /// Whether an owner has made whoever asks a guest by now.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(in crate::tools) async fn is_guest(&self, context: &ToolContext) -> Result<bool, StoreError> {
+        let (list, user) = (self.settings.access().await?, &context.speaker.user);
+        let verdict = judge(&self.access, &list, &context.place, user, context.now);
+        Ok(verdict == Verdict::Allow(Standing::Guest))
     }
 
     /// Whether somebody may say this to a call now; if not, why.

@@ -17,6 +17,7 @@ const CALL: ServerCall<'static> = ServerCall {
     tool: "write",
     here: ChatId(-5),
     role: Role::Owner,
+    is_shut_out: false,
     agent: None,
     task: false,
     is_approved: false,
@@ -45,9 +46,17 @@ fn an_owner_approves_what_no_rule_opens() {
         // A rule that names no server is about Telegram.
         (ServerCall { agent: Some("spy"), ..CALL }, ask, "default/mcp_server"),
         (ServerCall { server: "telegram2", tool: "sendMessage", ..CALL }, ask, "default/mcp_server"),
+        // The run of a task has nobody's rights, and what rules and the file open to everybody.
+        (ServerCall { role: Role::Guest, task: true, tool: "read_file", ..CALL }, allow, "owner/reader"),
+        (
+            ServerCall { role: Role::Guest, task: true, is_approved: true, ..CALL },
+            allow,
+            "default/auto_approve",
+        ),
+        (ServerCall { role: Role::Guest, task: true, ..CALL }, ask, "default/mcp_server"),
         // Nothing is called for those whose rights do not count.
         (
-            ServerCall { role: Role::Guest, tool: "read_file", is_approved: true, ..CALL },
+            ServerCall { role: Role::Guest, is_shut_out: true, tool: "read_file", is_approved: true, ..CALL },
             deny,
             "limit/server_guest",
         ),
