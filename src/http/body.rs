@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use axum::body::BodyDataStream;
 use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode, header};
 use futures::StreamExt;
@@ -14,6 +15,9 @@ use super::error::ApiError;
 pub(super) const MAX_BYTES: usize = 4 << 20;
 /// It comes within this time.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// So much of a body that is refused is read all the same, and in this time.
+const MAX_DRAINED: usize = 4 * MAX_BYTES;
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A body, read, and the room that its bytes take until what is made of them is not needed any more.
 #[derive(Debug)]
@@ -32,7 +36,10 @@ pub(super) async fn read<T: DeserializeOwned>(
     account: &Account,
     request: Request,
 ) -> Result<Body<T>, ApiError> {
-    check(request.headers())?;
+    if let Err(error) = check(request.headers()) {
+        drain(request.into_body().into_data_stream()).await;
+        return Err(error);
+    }
     let late = |_late| ApiError {
         status: StatusCode::REQUEST_TIMEOUT,
         ..ApiError::invalid("the body did not come in time")
@@ -69,12 +76,27 @@ async fn gathered(account: &Account, request: Request) -> Result<(Vec<u8>, Bytes
             ApiError { status: StatusCode::REQUEST_TIMEOUT, ..error }
         })?;
         if text.len() + part.len() > MAX_BYTES {
+            drain(parts).await;
             return Err(too_long());
         }
         account.hold(part.len(), &mut bytes)?;
         text.extend_from_slice(&part);
     }
     Ok((text, bytes))
+}
+
+/// Throws away what still comes of a body that is refused, within a bound: a connection that ends while its client sends is reset,
+/// and the client does not get to read why.
+async fn drain(mut parts: BodyDataStream) {
+    let all = async {
+        let mut left = MAX_DRAINED;
+        while let Some(Ok(part)) = parts.next().await
+            && left > part.len()
+        {
+            left -= part.len();
+        }
+    };
+    drop(tokio::time::timeout(DRAIN_TIMEOUT, all).await);
 }
 
 fn too_long() -> ApiError {
