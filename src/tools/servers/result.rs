@@ -25,11 +25,8 @@ const MAX_NAME: usize = 300;
 pub(super) fn shown(server: &str, reply: Reply) -> ToolOutput {
     let Reply { parts, structured, .. } = reply;
     let (mut room, mut pictures) = (MAX_TEXT, Pictures::default());
-    // Servers that give data give it as text too.
     let is_same = |part: &Part| match (part, &structured) {
-        (Part::Text(text), Some(value)) => {
-            serde_json::from_str::<Value>(text).is_ok_and(|text| text == *value)
-        }
+        (Part::Text(text), Some(value)) => is_told(text, value),
         _ => false,
     };
     let more = parts.len().saturating_sub(MAX_PARTS);
@@ -53,6 +50,14 @@ pub(super) fn shown(server: &str, reply: Reply) -> ToolOutput {
     let mut shown = as_data("result", result);
     shown["server"] = server.into();
     ToolOutput { images: pictures.taken, ..shown.into() }
+}
+
+/// Whether data says what a text says. Servers that give data give it as text too: the whole as JSON, or the one thing that is in it.
+fn is_told(text: &str, data: &Value) -> bool {
+    let only = data.as_object().filter(|fields| fields.len() == 1).and_then(|fields| fields.values().next());
+    let read = serde_json::from_str::<Value>(text).ok();
+    let is_it = |value: &Value| value.as_str() == Some(text) || read.as_ref() == Some(value);
+    is_it(data) || only.is_some_and(is_it)
 }
 
 /// The pictures of a result.
