@@ -24,7 +24,7 @@ const CLIENT: &str = "http";
 /// A question as its request has put it.
 #[derive(Debug)]
 pub(super) struct Put {
-    /// Its words.
+    /// What the person said last, which the turn answers.
     pub(super) words: String,
     /// The calls that the last question of the session is gone on with: whoever asked had them to make.
     pub(super) resumes: Option<Mark>,

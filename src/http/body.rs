@@ -22,9 +22,9 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 /// A body, read, and the room that its bytes take until what is made of them is not needed any more.
 #[derive(Debug)]
 pub(super) struct Body<T> {
-    /// What it says.
+    /// The JSON, read into its type.
     pub said: T,
-    /// The room.
+    /// Room for its bytes, held until this is dropped.
     pub bytes: Bytes,
 }
 

@@ -15,7 +15,7 @@ use crate::turn::queue::admission::{Full, Refusal, Slot};
 /// A question whose body is still to be read.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// Who asks.
+    /// Whoever asks, by the key or token that they show.
     pub(super) caller: Caller,
     /// What the head asks for.
     pub(super) wishes: Wishes,
@@ -37,10 +37,7 @@ impl FromRequestParts<Gateway> for Entry {
         caller.require(may_ask, "questions")?;
         let wishes = Wishes::read(&parts.headers)?;
         if gateway.background.is_stopping() {
-            return Err(ApiError::unavailable(
-                "stopping",
-                "Figaro is about to end; ask again when it has started anew",
-            ));
+            return Err(ApiError::stopping());
         }
         let room = caller.account.admit(gateway.clock.now().date_naive())?;
         let (spot, lane) = match &wishes.session {

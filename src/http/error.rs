@@ -79,6 +79,12 @@ impl ApiError {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "server_error", code, message)
     }
 
+    /// The bot is about to end.
+    #[must_use]
+    pub fn stopping() -> Self {
+        Self::unavailable("stopping", "Figaro is about to end; ask again when it has started anew")
+    }
+
     /// A model behind Figaro did not answer.
     #[must_use]
     pub fn bad_gateway(code: &'static str, message: impl Into<String>) -> Self {

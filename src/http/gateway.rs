@@ -34,7 +34,7 @@ pub struct Gateway {
     pub ledger: Arc<Ledger>,
     /// The store of the bot.
     pub store: Arc<KvStore>,
-    /// Summarises sessions.
+    /// Makes summaries that callers ask for.
     pub summariser: Summariser,
     /// Counts what happens.
     pub meters: Arc<Meters>,

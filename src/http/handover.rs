@@ -67,7 +67,7 @@ impl Handover {
 pub struct Mark(String);
 
 impl Mark {
-    /// Of this turn.
+    /// The mark that the calls of this turn have.
     #[must_use]
     pub fn of(run: RunId) -> Self {
         let id = run.to_string().to_lowercase();

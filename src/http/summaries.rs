@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 use super::caller::Caller;
 use super::error::ApiError;
@@ -11,6 +12,7 @@ use super::gateway::Gateway;
 use super::models::may_ask;
 use super::sessions::{Found, found};
 use crate::domain::summary::Summary;
+use crate::domain::usage::Usage;
 use crate::store::SummaryStore;
 use crate::turn::summaries::Unmade;
 
@@ -42,11 +44,18 @@ pub(super) async fn make(
     caller.require(may_ask, "questions")?;
     let Found { session, .. } = found(&gateway, &caller, &name).await?;
     // It asks a model, so it counts as a question does.
-    let today = || gateway.clock.now().date_naive();
-    let _room = caller.account.admit(today())?;
-    let made = gateway.summariser.now(session.id).await.map_err(unmade)?;
-    caller.account.spend(made.usage.total(), today());
-    Ok((StatusCode::CREATED, Json(summary_json(&made.summary))))
+    let (account, clock) = (caller.account.clone(), gateway.clock.clone());
+    let room = caller.account.admit(clock.now().date_naive())?;
+    let (told, made) = oneshot::channel();
+    // Also for a caller who does not wait for it: the model works for them then, too.
+    gateway.background.spawn("summary_asked", async move {
+        let spent = |usage: Usage| account.spend(usage.total(), clock.now().date_naive());
+        drop(told.send(gateway.summariser.now(session.id, &spent).await));
+        drop(room);
+    });
+    // It ends without a word where the bot ends.
+    let made = made.await.map_err(|_ended| ApiError::stopping())?;
+    Ok((StatusCode::CREATED, Json(summary_json(&made.map_err(unmade)?))))
 }
 
 fn unmade(error: Unmade) -> ApiError {

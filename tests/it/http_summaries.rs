@@ -7,15 +7,19 @@ use serde_json::json;
 use crate::support::World;
 use crate::support::http::{KEY, said};
 
+/// A key that may look at sessions and asks nothing.
+const READER: &str = "key-of-the-reader-0123";
+
 #[tokio::test]
 async fn a_session_is_summarised_when_its_caller_wants_it() {
     let world = World::new().await;
     let poor = "key-of-the-poor-0123";
-    let keys = format!("app:{KEY},poor:{poor};tokens=30");
+    let keys = format!("app:{KEY},poor:{poor};tokens=30,reader:{READER};sessions");
     let gateway = world.gateway_with(&[("API_KEYS", &keys)]).await;
     let path = "/v1/sessions/travel/summaries";
     let asks = |key: &str| gateway.plain(Method::POST, path).key(key).user("ann");
     assert_eq!(asks(KEY).refused().await.0, 404);
+    assert_eq!(asks(READER).refused().await.0, 403, "a model is asked for it");
     for words in ["My aunt lives in Zanzibar.", "She likes tea."] {
         world.script.push(Reply::text("I see."));
         gateway.says(words).user("ann").session("travel").words().await;

@@ -15,10 +15,11 @@ use super::super::error::ApiError;
 const MAX_AT_ONCE: usize = 64;
 /// So many follow turns for one caller at the same time, beside those whose questions are answered.
 const MAX_FOLLOWERS: usize = 64;
-/// The bodies of one caller's questions have so many bytes together at most while these are read, wait and are answered, and those
-/// of all callers so many.
-const MAX_BYTES: usize = 64 << 20;
-const MAX_BYTES_OF_ALL: usize = 256 << 20;
+/// The bodies of questions have so many bytes together at most while these are read, wait and are answered: those of one key, and of
+/// all keys.
+const OF_KEYS: Bounds = Bounds { own: 64 << 20, all: 160 << 20 };
+/// The same of one subject of tokens, and of all: these are many, and take no room from the keys.
+const OF_SUBJECTS: Bounds = Bounds { own: 16 << 20, all: 96 << 20 };
 /// When somebody may come again for whom there is no room.
 const ROOM_AFTER: Duration = Duration::from_secs(1);
 
@@ -31,25 +32,39 @@ pub(super) struct Limits {
     pub(super) per_day: Option<u64>,
 }
 
-/// What callers share with each other.
+/// How many bytes bodies have together.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    /// Those of one caller.
+    own: usize,
+    /// Those of all callers of its kind.
+    all: usize,
+}
+
+/// What callers of one kind share with each other.
 #[derive(Debug, Clone)]
 pub(super) struct Shared {
-    /// The questions of all of one kind.
+    /// The questions of all of them.
     questions: Arc<Semaphore>,
-    /// The bytes of all bodies.
+    /// The bytes of all their bodies.
     bytes: Arc<Semaphore>,
+    bounds: Bounds,
 }
 
 impl Shared {
-    /// Room for so many questions together.
-    pub(super) fn of(questions: usize) -> Self {
-        let bytes = Arc::new(Semaphore::new(MAX_BYTES_OF_ALL));
-        Self { questions: Arc::new(Semaphore::new(questions)), bytes }
+    /// What keys share: so many questions together.
+    pub(super) fn of_keys(questions: usize) -> Self {
+        Self::within(questions, OF_KEYS)
     }
 
-    /// Room for so many questions of another kind, whose bodies count with these.
-    pub(super) fn beside(&self, questions: usize) -> Self {
-        Self { questions: Arc::new(Semaphore::new(questions)), bytes: self.bytes.clone() }
+    /// The same of the subjects of tokens.
+    pub(super) fn of_subjects(questions: usize) -> Self {
+        Self::within(questions, OF_SUBJECTS)
+    }
+
+    fn within(questions: usize, bounds: Bounds) -> Self {
+        let bytes = Arc::new(Semaphore::new(bounds.all));
+        Self { questions: Arc::new(Semaphore::new(questions)), bytes, bounds }
     }
 }
 
@@ -90,7 +105,7 @@ pub struct Bytes {
 /// One without bounds of its own, such as of whoever needs no key.
 impl Default for Account {
     fn default() -> Self {
-        Self::new("-", Limits::default(), Shared::of(MAX_AT_ONCE))
+        Self::new("-", Limits::default(), Shared::of_keys(MAX_AT_ONCE))
     }
 }
 
@@ -104,7 +119,7 @@ impl Account {
             rate: rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate))),
             spent: Mutex::default(),
             questions: Arc::new(Semaphore::new(MAX_AT_ONCE)),
-            bytes: Arc::new(Semaphore::new(MAX_BYTES)),
+            bytes: Arc::new(Semaphore::new(shared.bounds.own)),
             followers: Arc::new(Semaphore::new(MAX_FOLLOWERS)),
             shared,
         }
@@ -172,7 +187,7 @@ impl Account {
         let own = self.bytes.clone().try_acquire_many_owned(count).map_err(|_full| {
             let words = format!(
                 "the requests of this key or token that are at work have {} MiB together already; send this one again when one is over",
-                MAX_BYTES >> 20
+                self.shared.bounds.own >> 20
             );
             ApiError::too_many("too_many_bytes", words).after(ROOM_AFTER)
         })?;
@@ -208,19 +223,25 @@ mod tests {
 
     #[test]
     fn bodies_have_room_for_each_caller_and_for_all() {
-        let shared = Shared::of(1);
-        let accounts: Vec<Account> =
-            (0..5).map(|at| Account::new(&at.to_string(), Limits::default(), shared.beside(1))).collect();
+        let keys = Shared::of_keys(1);
+        let account = |name: &str, shared: &Shared| Account::new(name, Limits::default(), shared.clone());
+        let accounts: Vec<Account> = (0..4).map(|at| account(&at.to_string(), &keys)).collect();
+        let own = OF_KEYS.own;
         let mut held: Vec<Bytes> = Vec::new();
-        for account in &accounts[..4] {
+        for account in &accounts[..2] {
             let mut bytes = Bytes::default();
-            account.hold(MAX_BYTES - 1, &mut bytes).unwrap();
+            account.hold(own - 1, &mut bytes).unwrap();
             account.hold(1, &mut bytes).unwrap();
             held.push(bytes);
             assert_eq!(account.hold(1, &mut Bytes::default()).unwrap_err().code, "too_many_bytes");
         }
-        let last = || accounts[4].hold(1, &mut Bytes::default());
+        let mut rest = Bytes::default();
+        accounts[2].hold(OF_KEYS.all - 2 * own, &mut rest).unwrap();
+        let last = || accounts[3].hold(1, &mut Bytes::default());
         assert_eq!(last().unwrap_err().code, "busy");
+        // Tokens have room of their own.
+        let subject = account("-", &Shared::of_subjects(1));
+        assert_eq!(subject.hold(OF_SUBJECTS.own, &mut Bytes::default()), Ok(()));
         held.pop();
         assert_eq!(last(), Ok(()));
     }

@@ -36,7 +36,7 @@ impl Known {
     /// The callers of these settings.
     #[must_use]
     pub fn new(settings: &HttpSettings) -> Self {
-        let shared = Shared::of(MAX_OF_KEYS);
+        let shared = Shared::of_keys(MAX_OF_KEYS);
         let keyed = |key: ApiKey| {
             let limits = Limits { per_minute: key.per_minute, per_day: key.per_day };
             let account = Arc::new(Account::new(&key.name, limits, shared.clone()));
@@ -48,7 +48,7 @@ impl Known {
         Self {
             keys: settings.keys.iter().cloned().map(keyed).collect(),
             verifier: tokens.and_then(Verifier::new),
-            subjects: Subjects::new(of_subject.unwrap_or_default(), shared.beside(MAX_OF_TOKENS)),
+            subjects: Subjects::new(of_subject.unwrap_or_default(), Shared::of_subjects(MAX_OF_TOKENS)),
             is_open: settings.keys.is_empty() && tokens.is_none(),
             keyless: Arc::default(),
         }

@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn each_subject_has_an_account_and_those_of_long_ago_make_room() {
         let limits = Limits { per_minute: Some(1), per_day: Some(5) };
-        let subjects = Subjects::new(limits, Shared::of(8));
+        let subjects = Subjects::new(limits, Shared::of_subjects(8));
         let today = chrono::NaiveDate::default();
         let ann = subjects.account("ann");
         ann.count().unwrap();

@@ -280,7 +280,13 @@ impl Turn {
     }
 
     pub(super) fn join(&self) -> watch::Receiver<()> {
-        self.log().followers += 1;
+        let mut log = self.log();
+        log.followers += 1;
+        // Somebody waits for it again.
+        if matches!(log.state, State::Left) {
+            log.state = State::Waiting;
+        }
+        drop(log);
         self.news.subscribe()
     }
 

@@ -88,12 +88,13 @@ impl Failed {
 }
 
 impl Asking {
-    /// Asks a model to summarise these messages; gives what that took, too.
+    /// Asks a model to summarise these messages. `spent` is told what that took, also of an answer that is no summary.
     pub(super) async fn ask(
         &self,
         session: &Session,
         covered: &[Arc<Message>],
-    ) -> Result<(Made, Usage), Failed> {
+        spent: &(dyn Fn(Usage) + Sync),
+    ) -> Result<Made, Failed> {
         let chat = session.conversation.chat;
         let config = self.settings.chat_config(chat).await.unwrap_or_default();
         let view = NamingView { language: config.language };
@@ -107,8 +108,9 @@ impl Asking {
             ..Request::new(model.model.clone(), instructions, vec![Item::user(transcript(covered))])
         };
         let written = self.ledger.background_text(&model, request, Payer { chat, user }).await?;
+        spent(written.usage);
         let text = written.text.ok_or(Failed::NoSummary("it was withheld, or ended in the middle"))?;
-        Ok((read(&text).map_err(Failed::NoSummary)?, written.usage))
+        read(&text).map_err(Failed::NoSummary)
     }
 
     /// The model that answered last, if it is still there; else the bot's own.

@@ -14,7 +14,7 @@ use futures::future::join_all;
 
 pub use self::ask::Asking;
 use self::ask::{Failed, Made};
-pub use self::now::{Asked, Unmade};
+pub use self::now::Unmade;
 use crate::clock::Clock;
 use crate::domain::conversation::Message;
 use crate::domain::summary::{Rules, Run, Summary, SummaryJob, extract, is_said, next_run};
@@ -179,7 +179,7 @@ impl Summariser {
                 let (summary, importance) = extract(&covered);
                 Made { summary, importance }
             }
-            false => self.asking.ask(&open.session, &covered).await?.0,
+            false => self.asking.ask(&open.session, &covered, &|_spent| {}).await?,
         };
         let summary = self.summary(&open, run, &covered, made);
         let is_stored = self.store.put_summary(&summary, &covered).await?;

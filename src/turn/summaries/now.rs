@@ -14,15 +14,6 @@ use crate::store::StoreError;
 /// So many messages a summary covers at most where none are made by themselves.
 const MOST: usize = 50;
 
-/// A summary that was asked for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
-    /// The summary, as it is stored.
-    pub summary: Summary,
-    /// The tokens that it took.
-    pub usage: Usage,
-}
-
 /// Why there is none.
 #[derive(Debug, thiserror::Error)]
 pub enum Unmade {
@@ -38,18 +29,18 @@ pub enum Unmade {
     /// The model did not give one.
     #[error("the model gave no summary: {0}")]
     Model(String),
-    /// The store failed.
+    /// It could not be read or stored.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Summariser {
     /// Summarises the oldest exchanges of a session that no summary covers, the newest one too if it is over: as many messages as
-    /// one summary covers.
+    /// one summary covers. `spent` is told what the model took for it, whatever comes of that.
     ///
     /// # Errors
     /// Why there is none.
-    pub async fn now(&self, session: SessionId) -> Result<Asked, Unmade> {
+    pub async fn now(&self, session: SessionId, spent: &(dyn Fn(Usage) + Sync)) -> Result<Summary, Unmade> {
         let open = self.store.unsummarised(session, self.read_at_once()).await?.ok_or(Unmade::Nothing)?;
         let most = usize::try_from(self.rules.every).ok().filter(|every| *every > 0).unwrap_or(MOST);
         let run = open.again.or_else(|| whole_run(&open.messages, most)).ok_or(Unmade::Nothing)?;
@@ -58,16 +49,15 @@ impl Summariser {
         if !covered.iter().any(|message| is_said(message)) {
             return Err(Unmade::Nothing);
         }
-        let made = tokio::time::timeout(TIMEOUT, self.asking.ask(&open.session, &covered)).await;
-        let (made, usage): (Made, Usage) =
-            made.unwrap_or(Err(Failed::TooLong)).map_err(|error| match error {
-                Failed::Store(error) => Unmade::Store(error),
-                Failed::Model(LedgerError::OverBudget) => Unmade::OverBudget,
-                error => Unmade::Model(error.to_string()),
-            })?;
+        let made = tokio::time::timeout(TIMEOUT, self.asking.ask(&open.session, &covered, spent)).await;
+        let made: Made = made.unwrap_or(Err(Failed::TooLong)).map_err(|error| match error {
+            Failed::Store(error) => Unmade::Store(error),
+            Failed::Model(LedgerError::OverBudget) => Unmade::OverBudget,
+            error => Unmade::Model(error.to_string()),
+        })?;
         let summary = self.summary(&open, run, &covered, made);
         match self.store.put_summary(&summary, &covered).await? {
-            true => Ok(Asked { summary, usage }),
+            true => Ok(summary),
             false => Err(Unmade::Changed),
         }
     }
