@@ -50,6 +50,23 @@ pub fn shrink(parts: &mut Vec<Part>, budget: usize, count: fn(&str) -> usize) ->
     shrinking.excess() == 0
 }
 
+/// Leaves out pictures of results, the oldest first, until those that stay have so many characters in base64 at most: every further
+/// pass carries them all. A result that loses its pictures says so.
+pub fn bound_pictures(items: &mut [Item], most: usize) {
+    let mut left = most;
+    for item in items.iter_mut().rev() {
+        let Item::ToolResult { output, images, .. } = item else { continue };
+        match left.checked_sub(images.iter().map(|image| image.base64.len()).sum()) {
+            Some(rest) => left = rest,
+            None => {
+                output.push_str(&left_out(images.len()));
+                images.clear();
+                left = 0;
+            }
+        }
+    }
+}
+
 /// Shortens a request until it takes at most `room` tokens, counted for whatever vocabulary the model has: the oldest of
 /// the earlier exchanges are left out, the newest one and the turn in progress lose what [`shrink`] takes. Where that
 /// does not do, nothing earlier is left. A request that is too long even then is refused by its provider.

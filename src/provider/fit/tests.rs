@@ -274,3 +274,26 @@ proptest! {
         prop_assert!(open.is_empty());
     }
 }
+
+#[test]
+fn of_the_pictures_of_results_the_newest_stay() {
+    let drawn = |count: usize| Item::ToolResult {
+        call_id: "c".to_owned(),
+        name: "draw".to_owned(),
+        output: "{}".to_owned(),
+        images: vec![picture(); count],
+    };
+    let one = picture().base64.len();
+    let mut items = vec![said("draw"), drawn(1), drawn(2), drawn(0), drawn(1)];
+    bound_pictures(&mut items, 2 * one);
+    let counts: Vec<usize> = items
+        .iter()
+        .filter_map(|item| match item {
+            Item::ToolResult { images, .. } => Some(images.len()),
+            Item::User { .. } | Item::Assistant { .. } => None,
+        })
+        .collect();
+    assert_eq!(counts, [0, 0, 0, 1], "what is older than one that has no room goes too");
+    assert!(items[2].text().ends_with("[pictures left out because there is no room: 2]"), "{items:?}");
+    assert_eq!(items[3].text(), "{}");
+}

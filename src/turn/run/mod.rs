@@ -23,8 +23,12 @@ use crate::domain::turn::PersonQuestion;
 use crate::policy::address::Addresses;
 use crate::policy::promise::promises;
 use crate::prompts::fence;
+use crate::provider::fit::bound_pictures;
 use crate::provider::fold::Pass;
 use crate::provider::{Earlier, Item};
+
+/// The most characters, in base64, of the pictures of results that a turn carries from pass to pass.
+const MAX_PICTURES: usize = 8 * 1024 * 1024;
 
 /// A turn's reasoning, from the question to the answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -363,6 +367,7 @@ impl Run {
             let (output, images) = (fence::result(&result.output), result.images);
             self.items.push(Item::ToolResult { call_id: id, name, output, images });
         }
+        bound_pictures(&mut self.items, MAX_PICTURES);
         self
     }
 
