@@ -12,7 +12,7 @@ use crate::domain::audit::AuditEvent;
 use crate::domain::record::{Draft, Forms, Record, Removal, Removed, Restored, Rules, Saved};
 use crate::domain::task::Task;
 use crate::domain::undo::MadeIn;
-use crate::ids::{ChatId, RecordId};
+use crate::ids::{ChatId, RecordId, RunId};
 
 type Result<T> = std::result::Result<T, StoreError>;
 
@@ -27,12 +27,14 @@ pub struct RecordSaved {
     pub ended: Vec<Task>,
     /// Tasks that remind of it as it was: they say something else than it had offered, so nothing was done about them.
     pub left: Vec<Task>,
+    /// So many times that are new have no reminder: there are as many tasks as there may be.
+    pub without_room: usize,
 }
 
 /// By whom something is removed that can be undone for a day: the model, in a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ByModel {
-    /// The turn.
+    /// The turn in which it is removed.
     pub made: MadeIn,
     /// What the removed record is called.
     pub name: String,
@@ -46,8 +48,8 @@ pub trait RecordStore: Debug + Send + Sync {
     /// The records of a chat, the oldest first, also those of packs that it has not chosen now.
     async fn records(&self, chat: ChatId) -> Result<Vec<Record>>;
     /// Saves a record, durably: a new one, or over the one that it means. In the same write the reminders of what has changed
-    /// follow it, by these forms. Gives what became of all that.
-    async fn save_record(&self, draft: &Draft, forms: &Forms) -> Result<RecordSaved>;
+    /// follow it, by these forms and within these limits. Gives what became of all that.
+    async fn save_record(&self, draft: &Draft, forms: &Forms, limits: TaskLimits) -> Result<RecordSaved>;
     /// Removes records and cancels what reminds of them, durably, and gives both. Done by the model, it is kept to be undone and
     /// told to the audit log, in the same write.
     async fn remove_records(
@@ -56,8 +58,15 @@ pub trait RecordStore: Debug + Send + Sync {
         by: Option<ByModel>,
         now: DateTime<Utc>,
     ) -> Result<Removed>;
-    /// Puts removed records back, durably, with what reminded of them; all or none.
-    async fn restore_records(&self, chat: ChatId, removed: &Removed, now: DateTime<Utc>) -> Result<Restored>;
+    /// Puts removed records back, durably, with what reminded of them; all or none. Those that the model removed in `undo` only while
+    /// that can be undone: it goes when something of it is forgotten.
+    async fn restore_records(
+        &self,
+        chat: ChatId,
+        removed: &Removed,
+        undo: Option<RunId>,
+        now: DateTime<Utc>,
+    ) -> Result<Restored>;
     /// Adds tasks that remind of a record, and notes them with it, durably: all, or none where one of them finds no room. Gives what
     /// became of each; none where the record is gone.
     async fn add_reminders(

@@ -25,19 +25,24 @@ pub struct Forms {
     pub zone: Tz,
     /// The least time between two runs of a task.
     pub min_interval: TimeDelta,
+    /// Whose reminders alone follow; `None` where everybody's do. A reminder runs in its creator's name, so others do not change
+    /// what it says.
+    pub of: Option<UserId>,
 }
 
 /// The records of a chat before and after one of them was changed.
 #[derive(Debug, Clone, Copy)]
 pub struct Change<'a> {
-    /// The records before.
+    /// All records of the chat, this one as it was.
     pub before: &'a Book,
-    /// The records after.
+    /// All records of the chat, this one as it is now.
     pub after: &'a Book,
     /// The record that was changed.
     pub record: RecordId,
     /// The least time between two runs of a task.
     pub min_interval: TimeDelta,
+    /// Whose reminders alone follow; `None` where everybody's do.
+    pub of: Option<&'a UserId>,
     /// The current time.
     pub now: DateTime<Utc>,
 }
@@ -167,6 +172,10 @@ impl Following {
         let live = || tasks.iter().copied().filter(|task| task.is_live());
         self.left.extend(live().filter(|task| is_noted(task) && !does(task)).map(|task| task.id));
         let Some(like) = live().find(|task| does(task)) else { return };
+        if change.of.is_some_and(|user| like.creator.user != *user) {
+            self.left.extend(live().filter(|task| does(task)).map(|task| task.id));
+            return;
+        }
         let zone = change.after.zone();
         let is_too_often = |one: &Done| {
             one.schedule.shortest_gap(zone, change.now).is_some_and(|gap| gap < change.min_interval)

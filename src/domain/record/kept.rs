@@ -27,6 +27,9 @@ pub struct Record {
     /// When a reading was taken, UTC; `None` for a record that stands for a thing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<DateTime<Utc>>,
+    /// Who stated it first; `None` for one of an earlier version, and where nothing of what they said is in it any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated_by: Option<UserId>,
     /// The tasks that remind of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reminders: Vec<TaskId>,
@@ -74,9 +77,12 @@ impl Record {
         self.fields.get(field).map(|filled| &filled.value)
     }
 
-    /// Whether somebody has stated what it is: all without which it makes no sense.
+    /// Whether it is somebody's: they stated it first or, where that is not known, all without which it makes no sense.
     #[must_use]
     pub fn is_stated_by(&self, user: &UserId) -> bool {
+        if let Some(first) = &self.stated_by {
+            return first == user;
+        }
         let mut essential = self.fields.values().filter(|filled| filled.is_essential).peekable();
         let is_theirs = |filled: &Filled| filled.origins().any(|origin| origin.user == *user);
         essential.peek().is_some() && essential.all(is_theirs)

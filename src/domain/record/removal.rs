@@ -9,9 +9,9 @@ use crate::ids::{ChatId, RecordId, TaskId};
 /// What is to be removed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Removal {
-    /// The chat.
+    /// The chat whose records they are.
     pub chat: ChatId,
-    /// The records.
+    /// The records that are to go.
     pub records: Vec<RecordId>,
     /// Tasks that remind of them beside those that are noted with them.
     pub tasks: Vec<TaskId>,
@@ -33,7 +33,7 @@ pub struct KindKeys {
 /// What was removed, with all that it takes to put it back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Removed {
-    /// The records.
+    /// The records that went, as they were.
     pub records: Vec<Record>,
     /// The tasks that were cancelled with them.
     pub tasks: Vec<TaskId>,
@@ -44,7 +44,7 @@ pub struct Removed {
 /// What became of records that were to be put back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Restored {
-    /// They are back.
+    /// All records are there again, with what reminded of them.
     Done,
     /// Another record has taken the place of one; nothing is back.
     Taken,
@@ -52,6 +52,8 @@ pub enum Restored {
     Orphan,
     /// The chat has [`MAX_RECORDS`]; nothing is back.
     Full,
+    /// What was kept for the undo was forgotten; nothing is back.
+    Forgotten,
 }
 
 impl Removal {

@@ -63,6 +63,7 @@ pub fn saving(kept: &[Record], draft: &Draft) -> Saved {
         kind: draft.kind.clone(),
         fields: BTreeMap::new(),
         at: draft.at,
+        stated_by: Some(draft.origin.user.clone()),
         reminders: Vec::new(),
         created_at: draft.now,
         updated_at: draft.now,

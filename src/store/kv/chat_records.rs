@@ -19,7 +19,7 @@ use crate::domain::record::{
 use crate::domain::task::{Task, TaskChange};
 use crate::domain::turn::{self, AskedChange};
 use crate::domain::undo::{TurnUndo, Undoable};
-use crate::ids::{BotId, ChatId, RecordId, TaskId};
+use crate::ids::{BotId, ChatId, RecordId, RunId, TaskId};
 use crate::store::{ByModel, RecordSaved, RecordStore, Result, TaskAdded, TaskLimits};
 
 #[async_trait]
@@ -28,7 +28,7 @@ impl RecordStore for KvStore {
         self.read("read the records", move |tables| oldest_first(tables, chat)).await
     }
 
-    async fn save_record(&self, draft: &Draft, forms: &Forms) -> Result<RecordSaved> {
+    async fn save_record(&self, draft: &Draft, forms: &Forms, limits: TaskLimits) -> Result<RecordSaved> {
         let (draft, forms, bot) = (draft.clone(), forms.clone(), self.bot());
         let saved = self
             .change_durably("save a record", move |tables, changes| {
@@ -37,10 +37,16 @@ impl RecordStore for KvStore {
                 if let Saved::New(record) | Saved::Changed(record) = &saved {
                     put(tables, changes, record)?;
                 }
-                let alone = |saved| RecordSaved { saved, moved: vec![], ended: vec![], left: vec![] };
+                let alone = |saved| RecordSaved {
+                    saved,
+                    moved: vec![],
+                    ended: vec![],
+                    left: vec![],
+                    without_room: 0,
+                };
                 match saved {
                     Saved::Changed(record) => {
-                        Followed { bot, now: draft.now, kept }.save(tables, changes, record, &forms)
+                        Followed { bot, now: draft.now, kept, limits }.save(tables, changes, record, &forms)
                     }
                     saved => Ok(alone(saved)),
                 }
@@ -84,10 +90,21 @@ impl RecordStore for KvStore {
         Ok(removed)
     }
 
-    async fn restore_records(&self, chat: ChatId, removed: &Removed, now: DateTime<Utc>) -> Result<Restored> {
+    async fn restore_records(
+        &self,
+        chat: ChatId,
+        removed: &Removed,
+        undo: Option<RunId>,
+        now: DateTime<Utc>,
+    ) -> Result<Restored> {
         let (removed, bot) = (removed.clone(), self.bot());
         let restored = self
             .change_durably("put records back", move |tables, changes| {
+                if let Some(run) = undo
+                    && !tables.undos.contains(&key::id(run))?
+                {
+                    return Ok(Restored::Forgotten);
+                }
                 let restored = restoring(&oldest_first(tables, chat)?, &removed);
                 if restored != Restored::Done {
                     return Ok(restored);
@@ -119,24 +136,30 @@ impl RecordStore for KvStore {
                 let Some(mut record) = tables.records.get(&key::record(chat, record))? else {
                     return Ok(Vec::new());
                 };
-                let (mut added, mut new) = (Vec::new(), Vec::new());
+                let (mut added, mut new, mut known) = (Vec::new(), Vec::new(), Vec::new());
                 for task in &tasks {
-                    let is_new = new.len();
-                    let left = TaskLimits {
-                        per_chat: limits.per_chat.saturating_sub(is_new),
-                        per_user: limits.per_user.saturating_sub(is_new),
-                    };
-                    let one = add(tables, task, left)?;
-                    let id = match one {
+                    let one = add(tables, task, less(limits, new.len()))?;
+                    match one {
                         TaskAdded::New => {
                             new.push(task);
-                            task.id
+                            note(&mut record, task.id);
                         }
-                        TaskAdded::Already(id) => id,
+                        // What somebody else has asked for is theirs: it does not go with this record.
+                        TaskAdded::Already(id) => {
+                            let theirs = task_records::find(tables, Some(id))?
+                                .filter(|known| known.creator.user == task.creator.user);
+                            if let Some(task) = theirs {
+                                note(&mut record, task.id);
+                                known.push(task);
+                            }
+                        }
                         TaskAdded::ChatFull | TaskAdded::UserFull => return Ok(vec![one]),
-                    };
-                    note(&mut record, id);
+                    }
                     added.push(one);
+                }
+                for before in known.iter().filter(|task| task.record.is_none()) {
+                    let after = Task { record: Some(record.id), ..before.clone() };
+                    task_records::put(tables, changes, Some(before), Some(&after))?;
                 }
                 for task in new {
                     let task = Task { record: Some(record.id), ..task.clone() };
@@ -157,6 +180,14 @@ impl RecordStore for KvStore {
 
 fn put(tables: &Tables<'_>, changes: &mut Changes<'_>, record: &Record) -> Result<(), Fault> {
     changes.put(&tables.records, key::record(record.chat, record.id), record)
+}
+
+/// The limits where so many tasks are added already, which the tables do not show yet.
+const fn less(limits: TaskLimits, added: usize) -> TaskLimits {
+    TaskLimits {
+        per_chat: limits.per_chat.saturating_sub(added),
+        per_user: limits.per_user.saturating_sub(added),
+    }
 }
 
 fn note(record: &mut Record, task: TaskId) {
@@ -221,6 +252,8 @@ struct Followed {
     now: DateTime<Utc>,
     /// The records of the chat before the change.
     kept: Vec<Record>,
+    /// The most tasks that there may be.
+    limits: TaskLimits,
 }
 
 impl Followed {
@@ -232,15 +265,15 @@ impl Followed {
         record: Record,
         forms: &Forms,
     ) -> Result<RecordSaved, Fault> {
-        let Self { bot, now, kept } = self;
+        let Self { bot, now, kept, limits } = self;
         let with = |known: &Record| if known.id == record.id { record.clone() } else { known.clone() };
         let after: Vec<Record> = kept.iter().map(with).collect();
         let of_chat = task_records::of_chat(tables, record.chat)?;
-        let following = {
+        let mut following = {
             let before = Book::new(forms.packs.clone(), kept, forms.zone);
             let after = Book::new(forms.packs.clone(), after.clone(), forms.zone);
-            let min_interval = forms.min_interval;
-            let change = Change { before: &before, after: &after, record: record.id, min_interval, now };
+            let (min_interval, of) = (forms.min_interval, forms.of.as_ref());
+            let change = Change { before: &before, after: &after, record: record.id, min_interval, of, now };
             following(change, &of_chat)
         };
         let find = |id: TaskId| of_chat.iter().find(|task| task.id == id).cloned();
@@ -252,13 +285,22 @@ impl Followed {
         let mut moved = change_tasks(tables, changes, bot, edits.collect(), now)?;
         let ends = following.ended.iter().filter_map(|id| Some((find(*id)?, TaskChange::Cancel)));
         let ended = change_tasks(tables, changes, bot, ends.collect(), now)?;
-        for (id, task) in &following.added {
-            let task = Task { record: Some(*id), ..task.clone() };
-            task_records::put(tables, changes, None, Some(&task))?;
-            moved.push(task);
+        let (mut added, mut without_room) = (Vec::new(), 0);
+        for (id, task) in std::mem::take(&mut following.added) {
+            match add(tables, &task, less(limits, added.len()))? {
+                TaskAdded::New => {
+                    let task = Task { record: Some(id), ..task };
+                    task_records::put(tables, changes, None, Some(&task))?;
+                    moved.push(task.clone());
+                    added.push((id, task));
+                }
+                TaskAdded::Already(_) => {}
+                TaskAdded::ChatFull | TaskAdded::UserFull => without_room += 1,
+            }
         }
+        following.added = added;
         let record = noted(tables, changes, record, after, &following)?;
-        Ok(RecordSaved { saved: Saved::Changed(record), moved, ended, left })
+        Ok(RecordSaved { saved: Saved::Changed(record), moved, ended, left, without_room })
     }
 }
 

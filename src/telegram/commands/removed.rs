@@ -56,11 +56,24 @@ impl<K: Eq + Hash, V> Removed<K, V> {
         kept.insert(id, Kept { value, chat, at: now });
     }
 
+    /// What was removed from this chat and can be put back now, and when it was removed; it stays here.
+    pub(super) fn look(&self, id: &K, chat: ChatId, now: DateTime<Utc>) -> Option<(V, DateTime<Utc>)>
+    where
+        V: Clone,
+    {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let one = kept.get(id).filter(|one| self.is_free(one, chat, now))?;
+        Some((one.value.clone(), one.at))
+    }
+
+    fn is_free(&self, one: &Kept<V>, chat: ChatId, now: DateTime<Utc>) -> bool {
+        one.chat == chat && now - one.at < UNDO && !self.erasures.has_since(chat, one.at)
+    }
+
     /// What was removed from this chat, to be put back now; `None` where that is over.
     pub(super) fn take(&self, id: &K, chat: ChatId, now: DateTime<Utc>) -> Option<V> {
         let taken = self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(id)?;
-        let is_free = now - taken.at < UNDO && !self.erasures.has_since(chat, taken.at);
-        (taken.chat == chat && is_free).then_some(taken.value)
+        self.is_free(&taken, chat, now).then_some(taken.value)
     }
 }
 
@@ -85,6 +98,8 @@ mod tests {
         erasures.note(here, at(11));
         assert_eq!((removed.take(&1, here, at(12)), removed.take(&2, there, at(12))), (None, Some("two")));
         removed.keep(3, "three", here, at(13));
+        assert_eq!(removed.look(&3, here, at(14)), Some(("three", at(13))));
         assert_eq!(removed.take(&3, here, at(14)), Some("three"), "it was removed after that");
+        assert_eq!(removed.look(&3, here, at(14)), None);
     }
 }

@@ -106,10 +106,10 @@ impl TakeBack {
 
     /// Puts removed records back.
     async fn restore(&self, undo: &TurnUndo, removed: &Removed, now: DateTime<Utc>) -> Undone {
-        match self.records.restore_records(undo.asked_in, removed, now).await {
+        match self.records.restore_records(undo.asked_in, removed, Some(undo.run), now).await {
             Ok(Restored::Done) => Undone::Done,
             Ok(Restored::Taken | Restored::Full) => Undone::Refused(Refusal::Changed),
-            Ok(Restored::Orphan) => Undone::Refused(Refusal::Gone),
+            Ok(Restored::Orphan | Restored::Forgotten) => Undone::Refused(Refusal::Gone),
             Err(error) => {
                 tracing::error!(%error, run = %undo.run, "removed records could not be put back");
                 Undone::Unsent

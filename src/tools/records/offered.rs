@@ -54,7 +54,7 @@ impl RecordTools {
             return Vec::new();
         }
         let mut tools = self.of(book).to_vec();
-        tools.push(scheduling::tool(self.tasks.clone()));
+        tools.push(scheduling::tool(self));
         tools
     }
 

@@ -49,7 +49,7 @@ pub enum NotReminded {
     /// It would come more often than a task may run.
     #[error("it would come too often: {0}")]
     TooOften(String),
-    /// The store failed.
+    /// Tasks or records could not be read or stored.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

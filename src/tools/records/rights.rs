@@ -10,7 +10,7 @@ use crate::policy::access::{Admins, Standing, may_change};
 pub struct Remover<'a> {
     /// The chat and topic.
     pub place: &'a Place,
-    /// The person.
+    /// Whoever wants to remove something.
     pub user: &'a UserId,
     /// What they may do there.
     pub standing: Standing,

@@ -12,6 +12,7 @@ use crate::domain::record::{
 };
 use crate::domain::task::Task;
 use crate::ids::RecordId;
+use crate::policy::access::may_change;
 use crate::store::RecordSaved;
 use crate::tools::{ToolContext, ToolError, ToolOutput};
 
@@ -59,8 +60,11 @@ pub(super) async fn save(
         packs: book.packs().to_vec(),
         zone: book.zone(),
         min_interval: tools.tasks.reader.min_interval,
+        of: (!may_change(&*tools.tasks.admins, context.standing, &context.place, &context.speaker.user)
+            .await)
+            .then(|| context.speaker.user.clone()),
     };
-    let saved = tools.books.store.save_record(&draft, &forms).await?;
+    let saved = tools.books.store.save_record(&draft, &forms, tools.tasks.limits).await?;
     let (record, what) = match &saved.saved {
         Saved::New(record) => (record, "saved"),
         Saved::Changed(record) => (record, "changed"),
@@ -77,7 +81,7 @@ pub(super) async fn save(
 }
 
 /// Tells what became of the reminders of a record that has changed; those that follow it are shown to the person too.
-fn follow(RecordSaved { moved, ended, left, .. }: &RecordSaved, output: &mut ToolOutput) {
+fn follow(RecordSaved { moved, ended, left, without_room, .. }: &RecordSaved, output: &mut ToolOutput) {
     let listed = |tasks: &[Task]| -> Value {
         tasks.iter().map(|task| json!({"task_id": task.id, "title": task.title()})).collect()
     };
@@ -89,6 +93,10 @@ fn follow(RecordSaved { moved, ended, left, .. }: &RecordSaved, output: &mut Too
     }
     if !left.is_empty() {
         output.value["update_or_cancel_these"] = listed(left);
+    }
+    if *without_room > 0 {
+        output.value["times_without_reminder"] = json!(without_room);
+        output.value["why"] = json!("there are as many scheduled tasks as there may be; say so");
     }
 }
 

@@ -16,7 +16,7 @@ const MAX_TEXT: usize = 12_000;
 const MAX_PARTS: usize = 50;
 /// The most characters of the words of a failure.
 const MAX_FAILURE: usize = 1_500;
-/// The most pictures.
+/// The most pictures of one result.
 const MAX_PICTURES: usize = 4;
 /// The most characters of a name or an address.
 const MAX_NAME: usize = 300;

@@ -98,11 +98,24 @@ async fn what_others_are_reminded_of_goes_with_whom_all_is_forgotten_of() {
 
 #[tokio::test]
 async fn a_task_that_the_model_made_of_an_offer_is_forgotten_with_its_record() {
+    offer_is_forgotten(true).await;
+}
+
+#[tokio::test]
+async fn it_is_also_where_the_model_does_not_name_the_record() {
+    offer_is_forgotten(false).await;
+}
+
+/// Has the model schedule what a record offers, with the record's id or without, and the source of the record forgotten.
+async fn offer_is_forgotten(is_named: bool) {
     let (world, bot) = caring().await;
     save(&world, "Mary Smith needs care", "patient", json!({"name": "Mary Smith"})).await;
     let fields = json!({"patient": "Mary Smith", "name": "Metformin", "dose": "500 mg", "times": "8:00"});
     let saved = save(&world, "She takes metformin at 8", "medication", fields).await;
-    let offered = saved["reminders"][0].clone();
+    let mut offered = saved["reminders"][0].clone();
+    if !is_named {
+        offered.as_object_mut().unwrap().remove("record_id");
+    }
     let made = call(&world, HERE, "yes, please", "schedule_task", offered.clone()).await;
     assert_eq!(made["success"], true, "{made}");
     let mut elsewhere = offered;

@@ -69,6 +69,59 @@ async fn in_a_group_whoever_stated_a_record_or_an_admin_removes_it() {
     assert_eq!(stored(&world, TEAM).await.len(), 2);
 }
 
+#[tokio::test]
+async fn what_a_member_restates_stays_with_whoever_stated_it_and_reminders_of_others_say_what_they_said() {
+    let world = World::new().await;
+    world.team();
+    let bot = world.start_open().await;
+    marys_card(&world).await;
+    let said = "She takes metformin at 8";
+    let medicine = |name: &str, dose: &str| json!({"patient": "Mary Smith", "name": name, "dose": dose, "times": "8:00"});
+    let first = json!({"kind": "medication", "fields": medicine("Metformin", "500 mg")});
+    let saved = call(&world, (ANN, TEAM), said, "save_record", first).await;
+    reminds(&world, (ANN, TEAM), said).await;
+    let id = saved["record_id"].clone();
+    let other = json!({
+        "kind": "medication", "record_id": id, "fields": medicine("Metformin XR", "1 g, and then do as I say"),
+    });
+    let changed = call(&world, (BOB, TEAM), "It is another one now", "save_record", other).await;
+    assert_eq!(changed["changed"], true, "{changed}");
+    // Her reminder runs in her name: it is not made to say what he says.
+    assert_eq!(changed["update_or_cancel_these"].as_array().unwrap().len(), 1, "{changed}");
+    assert_eq!(changed["reminders_moved"], Value::Null, "{changed}");
+    let denied =
+        call(&world, (BOB, TEAM), "remove it", "remove_record", json!({"record_id": id.clone()})).await;
+    assert!(error(&denied).contains("only whoever stated this"), "{denied}");
+    let gone =
+        call(&world, (ANN, TEAM), "remove it, please", "remove_record", json!({"record_id": id})).await;
+    assert_eq!(gone["reminders_cancelled"], 1, "{gone}");
+    assert!(bot.stop().success());
+    let tasks = world.stored().await.tasks(ChatId(TEAM)).await.unwrap();
+    assert!(tasks.iter().all(|task| task.prompt.contains("500 mg")), "{tasks:?}");
+}
+
+#[tokio::test]
+async fn a_task_of_somebody_else_that_says_the_same_does_not_go_with_a_record() {
+    let world = World::new().await;
+    world.team();
+    let bot = world.start_open().await;
+    marys_card(&world).await;
+    let task = json!({"prompt": "Water the flowers", "schedule": "0 8 * * *", "recurring": true});
+    call(&world, (ANN, TEAM), "water them", "schedule_task", task.clone()).await;
+    let named = json!({"kind": "patient", "fields": {"name": "Ben Adler"}});
+    let mine = call(&world, (BOB, TEAM), "Ben Adler needs care", "save_record", named).await;
+    let mut same = task;
+    same["record_id"] = mine["record_id"].clone();
+    let there = call(&world, (BOB, TEAM), "me too", "schedule_task", same).await;
+    assert_eq!(there["already_there"], true, "{there}");
+    let which = json!({"record_id": mine["record_id"]});
+    let gone = call(&world, (BOB, TEAM), "remove him", "remove_record", which).await;
+    assert_eq!(gone["reminders_cancelled"], Value::Null, "{gone}");
+    let listed = call(&world, (ANN, TEAM), "what is scheduled?", "list_tasks", json!({})).await;
+    assert_eq!(listed["tasks"].as_array().unwrap().len(), 1, "{listed}");
+    assert!(bot.stop().success());
+}
+
 /// The last answer to these words, once it can be taken back.
 async fn undoable(world: &World, chat: i64, said: &str) -> Value {
     let words = format!("Dealt with: {said}");

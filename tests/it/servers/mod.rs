@@ -33,7 +33,7 @@ fn server(mode: &str) -> Value {
     json!({"command": "python3", "args": [script, mode]})
 }
 
-/// The same, changed.
+/// The description of a server, with these keys changed.
 fn with(mode: &str, keys: Value) -> Value {
     let mut server = server(mode);
     let keys = keys.as_object().unwrap().clone();

@@ -283,22 +283,31 @@ impl Records {
     }
 
     async fn undo(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
-        let texts = self.cards.texts(asker);
-        let Some(removed) = self.removed.take(&id, asker.place.chat, self.cards.now()) else {
+        let (texts, chat) = (self.cards.texts(asker), asker.place.chat);
+        let Some((removed, at)) = self.removed.look(&id, chat, self.cards.now()) else {
             return Ok(Pressed::toast(&texts.gone));
         };
         if !self.may_remove(asker, removed.records.iter()).await {
-            self.removed.keep(id, removed, asker.place.chat, self.cards.now());
             return Ok(Pressed::toast(&texts.records_not_yours));
         }
-        match self.store.restore_records(asker.place.chat, &removed, self.cards.now()).await? {
+        // To ask for rights takes time: it may have been forgotten, or put back, meanwhile.
+        let Some(removed) = self.removed.take(&id, chat, self.cards.now()) else {
+            return Ok(Pressed::toast(&texts.gone));
+        };
+        let restored = self.store.restore_records(chat, &removed, None, self.cards.now()).await;
+        if !matches!(restored, Ok(Restored::Done)) {
+            self.removed.keep(id, removed, chat, at);
+        }
+        match restored? {
             Restored::Done => {
                 let then = |shown: &Shown<'_>, entry: &Entry<'_>| {
                     Pressed::both(&shown.texts.records_restored, shown.entry(entry))
                 };
                 self.with(asker, id, then).await
             }
-            Restored::Taken | Restored::Orphan | Restored::Full => Ok(Pressed::toast(&texts.records_stale)),
+            Restored::Taken | Restored::Orphan | Restored::Full | Restored::Forgotten => {
+                Ok(Pressed::toast(&texts.records_stale))
+            }
         }
     }
 }

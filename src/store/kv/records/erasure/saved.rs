@@ -18,7 +18,7 @@ use super::needles::Needles;
 use crate::domain::erasure::{Erased, Erasure};
 use crate::domain::record::{FieldValue, Filled, Record, without_fields};
 use crate::domain::undo::Undoable;
-use crate::ids::{RecordId, RunId, TaskId};
+use crate::ids::{RecordId, RunId, TaskId, UserId};
 
 /// Saves records.
 const SAVER: &str = "save_record";
@@ -47,7 +47,12 @@ pub(super) fn clear(
                 remove_task(tables, changes, erased, &task)?;
             }
         }
-        let record = record.map(|record| Record { reminders: Vec::new(), ..record });
+        let record = record.map(|record| {
+            let says =
+                |user: &UserId| record.fields.values().flat_map(Filled::origins).any(|one| one.user == *user);
+            let stated_by = record.stated_by.clone().filter(says);
+            Record { stated_by, reminders: Vec::new(), ..record }
+        });
         let key = key::record(doomed.chat, id);
         match record {
             Some(record) => changes.put(&tables.records, key, &record)?,
