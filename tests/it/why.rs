@@ -179,6 +179,8 @@ async fn a_budget_that_is_used_up_and_too_much_at_once_are_told() {
     world.caught_up().await;
     gate.open();
     says(&world, BOB, "answer 0").await;
+    // It is seen before its place is free: until then a command finds none.
+    says(&world, BOB, "Yes.").await;
     // Answers to the others come in between.
     world.telegram.send(Say::new(BOB, BOB, "/why@figaro_bot").reply_to(said[24])).unwrap();
     world.card_with(BOB, "Too much was waiting for an answer").await;
