@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::approval::{MethodCall, Target};
 use super::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
-use super::record::Removed;
+use super::record::{Removed, Restored};
 use crate::ids::{ChatId, RunId, UpdateId, UserId};
 
 /// What was done can be taken back for so long.
@@ -54,6 +54,16 @@ pub enum Undone {
     Unsent,
     /// Nobody knows whether it was taken back.
     Unknown,
+}
+
+impl From<Restored> for Undone {
+    fn from(restored: Restored) -> Self {
+        match restored {
+            Restored::Done => Self::Done,
+            Restored::Taken | Restored::Full => Self::Refused(Refusal::Changed),
+            Restored::Orphan => Self::Refused(Refusal::Gone),
+        }
+    }
 }
 
 /// Why Telegram does not take something back.
@@ -250,11 +260,16 @@ impl Undoable {
         })
     }
 
+    /// Whether it puts records back, and is no call of Telegram.
+    #[must_use]
+    pub fn is_of_records(&self) -> bool {
+        self.call.method == RESTORE_RECORDS
+    }
+
     /// The records that it puts back; `None` for a call of Telegram.
     #[must_use]
     pub fn records(&self) -> Option<Removed> {
-        let is_it = self.call.method == RESTORE_RECORDS;
-        let removed = self.call.arguments.get(REMOVED).filter(|_| is_it)?;
+        let removed = self.call.arguments.get(REMOVED).filter(|_| self.is_of_records())?;
         serde_json::from_value(removed.clone()).ok()
     }
 

@@ -12,6 +12,7 @@ use crate::domain::audit::AuditEvent;
 use crate::domain::record::{Draft, Forms, Record, Removal, Removed, Restored, Rules, Saved};
 use crate::domain::task::Task;
 use crate::domain::undo::MadeIn;
+use crate::domain::undo::Undone;
 use crate::ids::{ChatId, RecordId, RunId};
 
 type Result<T> = std::result::Result<T, StoreError>;
@@ -58,15 +59,11 @@ pub trait RecordStore: Debug + Send + Sync {
         by: Option<ByModel>,
         now: DateTime<Utc>,
     ) -> Result<Removed>;
-    /// Puts removed records back, durably, with what reminded of them; all or none. Those that the model removed in `undo` only while
-    /// that can be undone: it goes when something of it is forgotten.
-    async fn restore_records(
-        &self,
-        chat: ChatId,
-        removed: &Removed,
-        undo: Option<RunId>,
-        now: DateTime<Utc>,
-    ) -> Result<Restored>;
+    /// Puts removed records back, durably, with what reminded of them; all or none.
+    async fn restore_records(&self, chat: ChatId, removed: &Removed, now: DateTime<Utc>) -> Result<Restored>;
+    /// Puts back what the call at this place of a turn has removed, and notes in the same write what became of it: asked for once
+    /// more after a crash, it is done once. Nothing comes back where what can be undone was forgotten meanwhile.
+    async fn undo_removal(&self, run: RunId, at: usize, now: DateTime<Utc>) -> Result<Undone>;
     /// Adds tasks that remind of a record, and notes them with it, durably: all, or none where one of them finds no room. Gives what
     /// became of each; none where the record is gone.
     async fn add_reminders(

@@ -52,8 +52,6 @@ pub enum Restored {
     Orphan,
     /// The chat has [`MAX_RECORDS`]; nothing is back.
     Full,
-    /// What was kept for the undo was forgotten; nothing is back.
-    Forgotten,
 }
 
 impl Removal {

@@ -18,7 +18,7 @@ use crate::domain::record::{
 };
 use crate::domain::task::{Task, TaskChange};
 use crate::domain::turn::{self, AskedChange};
-use crate::domain::undo::{TurnUndo, Undoable};
+use crate::domain::undo::{Refusal, TurnUndo, Undoable, Undone};
 use crate::ids::{BotId, ChatId, RecordId, RunId, TaskId};
 use crate::store::{ByModel, RecordSaved, RecordStore, Result, TaskAdded, TaskLimits};
 
@@ -90,37 +90,36 @@ impl RecordStore for KvStore {
         Ok(removed)
     }
 
-    async fn restore_records(
-        &self,
-        chat: ChatId,
-        removed: &Removed,
-        undo: Option<RunId>,
-        now: DateTime<Utc>,
-    ) -> Result<Restored> {
-        let (removed, bot) = (removed.clone(), self.bot());
-        let restored = self
-            .change_durably("put records back", move |tables, changes| {
-                if let Some(run) = undo
-                    && !tables.undos.contains(&key::id(run))?
-                {
-                    return Ok(Restored::Forgotten);
+    async fn restore_records(&self, chat: ChatId, removed: &Removed, now: DateTime<Utc>) -> Result<Restored> {
+        let restore = Restore { bot: self.bot(), chat, removed: removed.clone(), now };
+        let put_back =
+            move |tables: &Tables<'_>, changes: &mut Changes<'_>| restore.put_back(tables, changes);
+        let restored = self.change_durably("put records back", put_back).await?;
+        self.tell_of_tasks();
+        Ok(restored)
+    }
+
+    async fn undo_removal(&self, run: RunId, at: usize, now: DateTime<Utc>) -> Result<Undone> {
+        let bot = self.bot();
+        let undone = self
+            .change_durably("put removed records back", move |tables, changes| {
+                let gone = Undone::Refused(Refusal::Gone);
+                let Some(mut undo) = tables.undos.find(&key::id(run))? else { return Ok(gone) };
+                let Some(call) = undo.calls.get(at) else { return Ok(gone) };
+                if let Some(outcome) = call.outcome {
+                    return Ok(outcome);
                 }
-                let restored = restoring(&oldest_first(tables, chat)?, &removed);
-                if restored != Restored::Done {
-                    return Ok(restored);
-                }
-                removed.records.iter().try_for_each(|record| put(tables, changes, record))?;
-                let mut asked = Vec::new();
-                for id in removed.tasks {
-                    let task = task_records::find(tables, Some(id))?;
-                    asked.extend(task.map(|task| (task, TaskChange::Revive)));
-                }
-                change_tasks(tables, changes, bot, asked, now)?;
-                Ok(restored)
+                let Some(removed) = call.records() else { return Ok(gone) };
+                let restored =
+                    Restore { bot, chat: undo.asked_in, removed, now }.put_back(tables, changes)?;
+                let undone = Undone::from(restored);
+                undo.note(at, undone);
+                changes.put(&tables.undos, key::id(run), &undo.settled())?;
+                Ok(undone)
             })
             .await?;
         self.tell_of_tasks();
-        Ok(restored)
+        Ok(undone)
     }
 
     async fn add_reminders(
@@ -180,6 +179,32 @@ impl RecordStore for KvStore {
 
 fn put(tables: &Tables<'_>, changes: &mut Changes<'_>, record: &Record) -> Result<(), Fault> {
     changes.put(&tables.records, key::record(record.chat, record.id), record)
+}
+
+/// Records of a chat that are to be put back.
+struct Restore {
+    bot: BotId,
+    chat: ChatId,
+    removed: Removed,
+    now: DateTime<Utc>,
+}
+
+impl Restore {
+    /// Puts all of them back, with what reminded of them, or none.
+    fn put_back(self, tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<Restored, Fault> {
+        let restored = restoring(&oldest_first(tables, self.chat)?, &self.removed);
+        if restored != Restored::Done {
+            return Ok(restored);
+        }
+        self.removed.records.iter().try_for_each(|record| put(tables, changes, record))?;
+        let mut asked = Vec::new();
+        for id in self.removed.tasks {
+            let task = task_records::find(tables, Some(id))?;
+            asked.extend(task.map(|task| (task, TaskChange::Revive)));
+        }
+        change_tasks(tables, changes, self.bot, asked, self.now)?;
+        Ok(restored)
+    }
 }
 
 /// The limits where so many tasks are added already, which the tables do not show yet.

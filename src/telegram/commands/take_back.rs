@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
-
 use super::card::Card;
 use super::cards::Cards;
 use super::command::{Press, PressError, Pressed};
 use super::handles::Handles;
-use crate::domain::record::{Removed, Restored};
 use crate::domain::undo::{RESTORE_RECORDS, Refusal, Taken, TurnUndo, Undoable, Undone};
 use crate::policy::approval::NotAllowed;
 use crate::prompts::texts::{Texts, fill};
@@ -95,34 +92,38 @@ impl TakeBack {
         tracing::info!(%run, %user, calls = undo.calls.len(), "what a turn did is taken back");
         // What was done last may rest on what was done before.
         for at in (0..undo.calls.len()).rev() {
-            let outcome = match undo.calls[at].records() {
-                Some(removed) => self.restore(&undo, &removed, now).await,
-                None => self.telegram.take_back(&undo.calls[at], now).await,
-            };
-            self.note(&mut undo, at, outcome).await;
+            if undo.calls[at].is_of_records() {
+                self.restore(&mut undo, at).await;
+            } else {
+                let outcome = self.telegram.take_back(&undo.calls[at], now).await;
+                self.note(&mut undo, at, outcome).await;
+            }
         }
         Ok(self.told(press, &undo, &taken).await)
     }
 
-    /// Puts removed records back.
-    async fn restore(&self, undo: &TurnUndo, removed: &Removed, now: DateTime<Utc>) -> Undone {
-        match self.records.restore_records(undo.asked_in, removed, Some(undo.run), now).await {
-            Ok(Restored::Done) => Undone::Done,
-            Ok(Restored::Taken | Restored::Full) => Undone::Refused(Refusal::Changed),
-            Ok(Restored::Orphan | Restored::Forgotten) => Undone::Refused(Refusal::Gone),
+    /// Puts removed records back. Done once more after a crash, it is done once.
+    async fn restore(&self, undo: &mut TurnUndo, at: usize) {
+        match self.records.undo_removal(undo.run, at, self.cards.now()).await {
+            Ok(outcome) => undo.note(at, outcome),
             Err(error) => {
                 tracing::error!(%error, run = %undo.run, "removed records could not be put back");
-                Undone::Unsent
+                self.note(undo, at, Undone::Unsent).await;
             }
         }
     }
 
-    /// A press after the first. The first one comes once more if a crash came between: what had no outcome by then is not done a
-    /// second time.
+    /// A press after the first. The first one comes once more if a crash came between: what had no outcome by then is not asked of
+    /// Telegram a second time.
     async fn again(&self, press: &Press<'_>, mut undo: TurnUndo, taken: &Taken) -> Pressed {
         if taken.press == press.update {
-            for at in 0..undo.calls.len() {
-                if undo.calls[at].outcome.is_none() {
+            for at in (0..undo.calls.len()).rev() {
+                if undo.calls[at].outcome.is_some() {
+                    continue;
+                }
+                if undo.calls[at].is_of_records() {
+                    self.restore(&mut undo, at).await;
+                } else {
                     self.note(&mut undo, at, Undone::Unknown).await;
                 }
             }

@@ -294,7 +294,7 @@ impl Records {
         let Some(removed) = self.removed.take(&id, chat, self.cards.now()) else {
             return Ok(Pressed::toast(&texts.gone));
         };
-        let restored = self.store.restore_records(chat, &removed, None, self.cards.now()).await;
+        let restored = self.store.restore_records(chat, &removed, self.cards.now()).await;
         if !matches!(restored, Ok(Restored::Done)) {
             self.removed.keep(id, removed, chat, at);
         }
@@ -305,9 +305,7 @@ impl Records {
                 };
                 self.with(asker, id, then).await
             }
-            Restored::Taken | Restored::Orphan | Restored::Full | Restored::Forgotten => {
-                Ok(Pressed::toast(&texts.records_stale))
-            }
+            Restored::Taken | Restored::Orphan | Restored::Full => Ok(Pressed::toast(&texts.records_stale)),
         }
     }
 }
