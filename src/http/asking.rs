@@ -82,7 +82,8 @@ pub(super) async fn ask(
     };
     let (identity, account) = (caller.identity(), caller.account.clone());
     let resumes = put.resumes;
-    let asked = Asked { requested, conversation, identity, account, room, bytes, lane, resumes };
+    let mailboxes = gateway.mailboxes.clone();
+    let asked = Asked { requested, conversation, identity, account, room, bytes, lane, resumes, mailboxes };
     let follower = gateway.hub.expect(asked);
     gateway.mailboxes.post(conversation, Posted::new(job, Some(slot)));
     Ok(follower)

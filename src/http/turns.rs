@@ -19,6 +19,7 @@ use super::models::may_ask;
 use super::said::Said;
 use super::sse::{self, Frames};
 use crate::delivery::{Told, TurnEventKind};
+use crate::ids::RequestId;
 
 /// So often something is sent where a turn says nothing.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -67,23 +68,22 @@ pub(super) async fn stop(
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
     caller.require(may_ask, "questions")?;
-    let turn = turn_of(&gateway, &caller, &id)?;
-    if turn.stop() && gateway.mailboxes.withdraw(turn.conversation(), turn.id()) {
-        turn.end();
-    }
+    let turn = id_of(&id).and_then(|id| gateway.hub.any_turn(id, &caller.identity())).ok_or_else(no_turn)?;
+    turn.stop();
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// A turn by the id that the head of its answer has.
 fn turn_of(gateway: &Gateway, caller: &Caller, id: &str) -> Result<Arc<Turn>, ApiError> {
-    let none = || {
-        ApiError::not_found(
-            "no_turn",
-            "there is no such turn of yours, or it was over more than ten minutes ago",
-        )
-    };
-    let id = id.trim_start_matches("chatcmpl-").trim_start_matches("resp_").parse().map_err(|_odd| none())?;
-    gateway.hub.turn(id, &caller.identity()).ok_or_else(none)
+    id_of(id).and_then(|id| gateway.hub.turn(id, &caller.identity())).ok_or_else(no_turn)
+}
+
+fn id_of(id: &str) -> Option<RequestId> {
+    id.trim_start_matches("chatcmpl-").trim_start_matches("resp_").parse().ok()
+}
+
+fn no_turn() -> ApiError {
+    ApiError::not_found("no_turn", "there is no such turn of yours, or it was over more than ten minutes ago")
 }
 
 fn stream(turn: Arc<Turn>, seen: Option<usize>, place: OwnedSemaphorePermit) -> Response {

@@ -89,3 +89,31 @@ async fn a_key_has_so_many_followers_and_those_who_do_not_read_hold_up_no_turn()
     };
     tokio::time::timeout(TIMEOUT, following).await.expect("a place");
 }
+
+#[tokio::test]
+async fn a_question_that_waits_gives_its_place_back_when_its_client_goes() {
+    let world = World::new().await;
+    let gateway = world.gateway().await;
+    let gate = Gate::new();
+    world.script.push(Reply::text("Here is the whole of it.").behind(&gate));
+    let asks = |words: &str| Box::pin(gateway.says(words).user("ann").session("a").send());
+    let mut running = asks("Are you there?");
+    tokio::select! {
+        answer = &mut running => panic!("{answer:?}"),
+        () = gateway.counts(&["figaro_turns_running 1\n"]) => {}
+    }
+    let (mut gone, mut stays) = (asks("And now?"), asks("And then?"));
+    tokio::select! {
+        answer = &mut gone => panic!("{answer:?}"),
+        answer = &mut stays => panic!("{answer:?}"),
+        () = gateway.counts(&["figaro_questions_waiting 2\n"]) => {}
+    }
+    drop(gone);
+    gateway.counts(&["figaro_turns_running 1\n", "figaro_questions_waiting 1\n"]).await;
+    world.otherwise(Reply::text("Then."));
+    gate.open();
+    assert_eq!(running.await.status(), 200);
+    assert_eq!(stays.await.status(), 200);
+    let asked: Vec<String> = world.model.requests().iter().map(|request| request.user_text()).collect();
+    assert!(!asked.iter().any(|text| text.contains("And now?")), "{asked:?}");
+}

@@ -29,7 +29,7 @@ impl Gateway {
     }
 
     /// Returns once the metrics have these lines.
-    async fn counts(&self, lines: &[&str]) {
+    pub async fn counts(&self, lines: &[&str]) {
         let deadline = tokio::time::Instant::now() + crate::support::TIMEOUT;
         loop {
             let metrics = self.plain(Method::GET, "/metrics").key(OWNER).text().await.1;

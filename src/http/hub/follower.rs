@@ -72,8 +72,21 @@ mod tests {
     use super::super::{Asked, Cut, Hub};
     use super::*;
     use crate::domain::chat::Place;
+    use crate::shutdown::TaskTracker;
     use crate::turn::control::Control;
+    use crate::turn::queue::{Job, Mailboxes, Runner};
     use crate::turn::requested::Requested;
+
+    /// Does nothing with what waits: these tests begin turns by themselves.
+    #[derive(Debug)]
+    struct Idle;
+
+    #[async_trait::async_trait]
+    impl Runner for Idle {
+        async fn run(&self, _job: Job, _control: Control) -> Option<Job> {
+            None
+        }
+    }
 
     fn asked() -> Asked {
         let account = Arc::new(Account::default());
@@ -88,6 +101,7 @@ mod tests {
             bytes: Bytes::default(),
             lane: None,
             resumes: None,
+            mailboxes: Mailboxes::new(Arc::new(Idle), TaskTracker::default()),
         }
     }
 
@@ -157,8 +171,11 @@ mod tests {
         // One that runs tells the rest to those who are there.
         hub.forget_conversation(conversation);
         assert!(hub.turn(id, "ann").is_none() && hub.newest_in(conversation).is_none());
+        assert!(hub.any_turn(id, "bob").is_none() && hub.any_turn(id, "ann").is_some(), "it can be stopped");
+        assert_eq!(hub.open(), 1, "a stop waits for it");
         turn.tell(Told::Words("three".to_owned()));
         hub.end(&turn);
+        assert!(hub.any_turn(id, "ann").is_none());
         assert_eq!(all(first).await, ["one", "two", "three"]);
         let over = hub.expect(asked());
         let turn = hub.begin(over.turn().id(), &Control::default()).unwrap();

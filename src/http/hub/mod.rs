@@ -58,13 +58,21 @@ impl Hub {
     /// A turn by its id, for whoever began it.
     #[must_use]
     pub fn turn(&self, id: RequestId, identity: &str) -> Option<Arc<Turn>> {
+        self.any_turn(id, identity).filter(|turn| !turn.is_forgotten())
+    }
+
+    /// The same, also one that was forgotten while it runs: it can still be stopped.
+    #[must_use]
+    pub fn any_turn(&self, id: RequestId, identity: &str) -> Option<Arc<Turn>> {
         self.turns().all.get(&id).filter(|turn| turn.is_of(identity)).cloned()
     }
 
     /// The newest turn of a conversation.
     #[must_use]
     pub fn newest_in(&self, conversation: Conversation) -> Option<Arc<Turn>> {
-        self.turns().all.values().rev().find(|turn| turn.conversation() == conversation).cloned()
+        let turns = self.turns();
+        let mut newest = turns.all.values().rev();
+        newest.find(|turn| turn.conversation() == conversation && !turn.is_forgotten()).cloned()
     }
 
     /// The turn begins, and can be stopped; `None` if nobody waits for it any more.
@@ -84,7 +92,10 @@ impl Hub {
         let mut turns = self.turns();
         turns.current.remove(&turn.conversation());
         turns.runs.retain(|_, other| other.id() != turn.id());
-        if let Some((handover, items)) = turn.hand_over().filter(|_| !turn.is_forgotten()) {
+        let handover = turn.hand_over();
+        if turn.is_forgotten() {
+            turns.all.remove(&turn.id());
+        } else if let Some((handover, items)) = handover {
             self.handovers.keep(turn.identity(), turn.conversation(), &handover, items);
         }
         turn.end();
@@ -106,11 +117,12 @@ impl Hub {
     fn forget(&self, is_meant: impl Fn(&Turn) -> bool) {
         let mut turns = self.turns();
         turns.all.retain(|_, turn| {
-            let goes = is_meant(turn) && !turn.is_waiting();
-            if goes {
+            let is_meant = is_meant(turn) && !turn.is_waiting();
+            if is_meant {
                 turn.forget();
             }
-            !goes
+            // One that runs goes at its end: until then it can be stopped, and a stop of the bot waits for it.
+            !(is_meant && turn.is_over())
         });
     }
 

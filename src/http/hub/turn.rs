@@ -13,6 +13,7 @@ use crate::domain::conversation::Conversation;
 use crate::ids::{RequestId, RunId};
 use crate::provider::Item;
 use crate::turn::control::Control;
+use crate::turn::queue::Mailboxes;
 use crate::turn::requested::{Left, Requested};
 
 /// A question that is on its way.
@@ -34,6 +35,8 @@ pub struct Asked {
     pub lane: Option<Lane>,
     /// The calls of its session whose results it brings.
     pub resumes: Option<Mark>,
+    /// Where it waits.
+    pub mailboxes: Mailboxes,
 }
 
 /// A turn and all that it has told.
@@ -70,6 +73,7 @@ struct Held {
     _room: Room,
     _bytes: Bytes,
     lane: Option<Lane>,
+    mailboxes: Mailboxes,
 }
 
 /// Why a turn that is over has no end of its own.
@@ -87,20 +91,19 @@ pub enum Cut {
 enum State {
     /// It has not begun.
     Waiting,
-    /// It has not begun, and nobody waits for it any more.
-    Left,
     Running(Control),
     Over(Instant),
 }
 
 impl Turn {
     pub(super) fn new(asked: Asked) -> Self {
-        let Asked { requested, conversation, identity, account, room, bytes, lane, resumes } = asked;
+        let Asked { requested, conversation, identity, account, room, bytes, lane, resumes, mailboxes } =
+            asked;
         let log = Log {
             told: Vec::new(),
             followers: 0,
             state: State::Waiting,
-            held: Some(Held { _room: room, _bytes: bytes, lane }),
+            held: Some(Held { _room: room, _bytes: bytes, lane, mailboxes }),
             handover: None,
             cut: None,
             is_forgotten: false,
@@ -241,7 +244,7 @@ impl Turn {
         let mut log = self.log();
         match log.state {
             State::Waiting => log.state = State::Running(control.clone()),
-            State::Left | State::Running(_) | State::Over(_) => return false,
+            State::Running(_) | State::Over(_) => return false,
         }
         true
     }
@@ -262,10 +265,7 @@ impl Turn {
     }
 
     pub(super) fn is_waiting(&self) -> bool {
-        match self.log().state {
-            State::Waiting | State::Left => true,
-            State::Running(_) | State::Over(_) => false,
-        }
+        matches!(self.log().state, State::Waiting)
     }
 
     pub(super) fn take_lane(&self) -> Option<Lane> {
@@ -275,18 +275,12 @@ impl Turn {
     pub(super) fn ended_at(&self) -> Option<Instant> {
         match self.log().state {
             State::Over(at) => Some(at),
-            State::Waiting | State::Left | State::Running(_) => None,
+            State::Waiting | State::Running(_) => None,
         }
     }
 
     pub(super) fn join(&self) -> watch::Receiver<()> {
-        let mut log = self.log();
-        log.followers += 1;
-        // Somebody waits for it again.
-        if matches!(log.state, State::Left) {
-            log.state = State::Waiting;
-        }
-        drop(log);
+        self.log().followers += 1;
         self.news.subscribe()
     }
 
@@ -294,39 +288,38 @@ impl Turn {
     pub(super) fn leave(&self) {
         let mut log = self.log();
         log.followers = log.followers.saturating_sub(1);
-        if log.followers > 0 {
-            return;
-        }
-        match &log.state {
-            State::Waiting => log.state = State::Left,
-            State::Running(control) => drop(control.stop()),
-            State::Left | State::Over(_) => {}
+        if log.followers == 0 {
+            drop(log);
+            self.stop();
         }
     }
 
-    /// Stops it, whoever follows it; one that waits is over at once. `true` if it waited: its place is given back once it is
-    /// out of its queue.
-    pub fn stop(&self) -> bool {
+    /// Stops it, whoever follows it. One that waits is over at once, and leaves its queue.
+    pub fn stop(&self) {
         let mut log = self.log();
         match &log.state {
-            State::Waiting | State::Left => {}
+            State::Waiting => {}
             State::Running(control) => {
                 control.stop();
-                return false;
+                return;
             }
-            State::Over(_) => return false,
+            State::Over(_) => return,
         }
         log.state = State::Over(Instant::now());
         log.cut = Some(Cut::Stopped);
+        let mailboxes = log.held.as_ref().map(|held| held.mailboxes.clone());
         drop(log);
         self.news.send_replace(());
-        true
+        // Where it was just taken in hand, its place is given back there.
+        if mailboxes.is_some_and(|mailboxes| mailboxes.withdraw(self.conversation, self.id)) {
+            self.end();
+        }
     }
 
     /// Ends it if it has not begun.
     pub(super) fn end_waiting(&self) {
         let mut log = self.log();
-        if matches!(log.state, State::Waiting | State::Left) {
+        if matches!(log.state, State::Waiting) {
             log.state = State::Over(Instant::now());
             drop(log.held.take());
             drop(log);
