@@ -27,6 +27,7 @@ mod servers;
 mod stop;
 mod store;
 mod terminal;
+mod watch;
 
 use futures::Stream;
 use tracing::info;

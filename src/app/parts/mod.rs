@@ -36,6 +36,7 @@ use super::packs::PackWatch;
 use super::policy::PolicyWatch;
 use super::providers;
 use super::servers::{ServersWatch, recipe};
+use super::watch::News;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::delivery::{Bus, Delivery, Owners};
@@ -146,9 +147,10 @@ pub(super) async fn build(
     let router = Arc::new(router(&bot, onward));
     let updates = updates(&bot, router.clone());
     let (retention, rewriter) = (retention(base), rewriter(base));
-    let (policy, servers) = (policy_watch(base, owners.clone()), servers_watch(&bot, owners.clone()));
-    let agents = agent_watch(&bot, agents::names(&providers, Vec::new()), owners.clone());
-    let packs = pack_watch(base, owners.clone());
+    let news = News { owners: owners.clone(), languages: base.languages.clone() };
+    let (policy, servers) = (policy_watch(base, news.clone()), servers_watch(&bot, news.clone()));
+    let agents = agent_watch(&bot, agents::names(&providers, Vec::new()), news.clone());
+    let packs = pack_watch(base, news);
     let gateway =
         gateway.map(|gateway| gateway.with(base, &ledger, &mailboxes_of_gateway, door)).transpose()?;
     let (store, languages, parked) = (base.store.clone(), base.languages.clone(), base.parked.clone());

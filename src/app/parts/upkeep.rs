@@ -8,6 +8,7 @@ use crate::app::agents::AgentWatch;
 use crate::app::packs::PackWatch;
 use crate::app::policy::PolicyWatch;
 use crate::app::servers::ServersWatch;
+use crate::app::watch::News;
 use crate::delivery::Owners;
 use crate::prompts::Names;
 use crate::retention::{Retention, Rewriter};
@@ -46,50 +47,48 @@ pub(super) fn rewriter(base: &Base<'_>) -> Rewriter {
 }
 
 /// What has a change of the owner's rules hold.
-pub(super) fn policy_watch(base: &Base<'_>, owners: Arc<dyn Owners>) -> PolicyWatch {
+pub(super) fn policy_watch(base: &Base<'_>, news: News) -> PolicyWatch {
     PolicyWatch {
         file: base.settings.policy.file.clone(),
         text: base.policy_text.clone(),
         policy: base.policy.clone(),
-        owners,
-        languages: base.languages.clone(),
+        news,
         background: base.groups.front.clone(),
     }
 }
 
 /// What has a change of the owner's other MCP servers hold.
-pub(super) fn servers_watch(bot: &Bot<'_>, owners: Arc<dyn Owners>) -> ServersWatch {
+pub(super) fn servers_watch(bot: &Bot<'_>, news: News) -> ServersWatch {
     let base = &bot.base;
     ServersWatch {
         settings: base.settings.servers.clone(),
         text: base.servers.text.clone(),
         servers: bot.servers.clone(),
-        owners,
-        languages: base.languages.clone(),
+        news,
         background: base.groups.front.clone(),
     }
 }
 
 /// What has a change of the owner's agents hold.
-pub(super) fn agent_watch(bot: &Bot<'_>, names: Names, owners: Arc<dyn Owners>) -> AgentWatch {
+pub(super) fn agent_watch(bot: &Bot<'_>, names: Names, news: News) -> AgentWatch {
     let base = &bot.base;
     AgentWatch {
         prompts: base.prompts.clone(),
         names,
         servers: bot.servers.clone(),
-        owners,
-        languages: base.languages.clone(),
+        known: None,
+        news,
         background: base.groups.front.clone(),
     }
 }
 
 /// What has a change of the owner's packs hold.
-pub(super) fn pack_watch(base: &Base<'_>, owners: Arc<dyn Owners>) -> PackWatch {
+pub(super) fn pack_watch(base: &Base<'_>, news: News) -> PackWatch {
     PackWatch {
         prompts: base.prompts.clone(),
         records: base.store.clone(),
-        owners,
-        languages: base.languages.clone(),
+        known: None,
+        news,
         background: base.groups.front.clone(),
     }
 }

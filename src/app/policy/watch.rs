@@ -1,27 +1,15 @@
-//! Looks at the owner's file of rules while the bot runs: what is changed there holds from then on.
+//! A change of the owner's file of rules while the bot runs.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::task::spawn_blocking;
+use async_trait::async_trait;
 use tracing::{info, warn};
 
-use super::file::{rules_of, text_of};
-use crate::delivery::Owners;
-use crate::languages::Languages;
+use super::file::rules_of;
+use crate::app::watch::{FileText, News, Watched, look_at, told, watch};
 use crate::policy::tools::Policy;
 use crate::prompts::texts::{Texts, fill};
 use crate::shutdown::TaskTracker;
-use crate::text::one_line;
-
-/// The pause between two looks.
-const EVERY: Duration = Duration::from_secs(1);
-/// The most characters of what is wrong that owners are told; the log has all of it.
-const TOLD: usize = 1000;
-
-/// What was seen of a file: its text, or that there is none, or why it cannot be read.
-type Seen = Result<Option<String>, String>;
 
 /// Keeps the rules that hold like the owner's file. While the file is broken or gone, the rules of before hold.
 #[derive(Debug)]
@@ -32,37 +20,29 @@ pub(in crate::app) struct PolicyWatch {
     pub(in crate::app) text: Option<String>,
     /// Where the rules are taken from.
     pub(in crate::app) policy: Policy,
-    /// They are told of each change.
-    pub(in crate::app) owners: Arc<dyn Owners>,
-    /// The languages in which they are.
-    pub(in crate::app) languages: Languages,
+    /// Owners are told of each change.
+    pub(in crate::app) news: News,
     /// It ends when this is asked to stop.
     pub(in crate::app) background: TaskTracker,
 }
 
 impl PolicyWatch {
-    /// Looks again and again until the bot stops. A file that is just being written is left alone: what is seen counts once
-    /// two looks have seen the same.
+    /// Looks until the bot stops.
     pub(in crate::app) async fn run(mut self) {
-        let mut holds: Seen = Ok(self.text.take());
-        let mut before = holds.clone();
-        loop {
-            tokio::select! {
-                () = self.background.stopping() => return,
-                () = tokio::time::sleep(EVERY) => {}
-            }
-            let file = self.file.clone();
-            let now =
-                spawn_blocking(move || text_of(&file)).await.unwrap_or_else(|error| Err(error.to_string()));
-            if now == before && now != holds {
-                self.take(&now).await;
-                holds = now.clone();
-            }
-            before = now;
-        }
+        let (holds, background) = (Ok(self.text.take()), self.background.clone());
+        watch(self, holds, background).await;
+    }
+}
+
+#[async_trait]
+impl Watched for PolicyWatch {
+    type Seen = FileText;
+
+    async fn look(&self) -> Option<FileText> {
+        Some(look_at(&self.file).await)
     }
 
-    async fn take(&self, seen: &Seen) {
+    async fn take(&mut self, seen: &FileText) {
         let file = self.file.display().to_string();
         let read = match seen {
             Ok(Some(text)) => rules_of(text, &self.file),
@@ -78,13 +58,13 @@ impl PolicyWatch {
             }
             Err(faults) => {
                 warn!(file, faults, "the owner's rules cannot be used; those of before hold");
-                Err(one_line(&faults, TOLD))
+                Err(told(&faults))
             }
         };
         let words = |texts: &Texts| match &count {
             Ok(count) => fill(&texts.policy_changed, &[("file", &file), ("count", count)]),
             Err(faults) => fill(&texts.policy_broken, &[("file", &file), ("faults", faults)]),
         };
-        self.owners.tell(self.languages.locales.map(words)).await;
+        self.news.tell(words).await;
     }
 }

@@ -1,30 +1,11 @@
 //! The owner's file of MCP servers on the disk.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 
+use crate::app::watch::text_of;
 use crate::config::{KnownValues, ServersSettings};
 use crate::mcp::file::{ServerConfig, read};
 use crate::text::yaml::{Mark, Misfit};
-
-/// The most bytes of a file.
-const MAX_BYTES: usize = 512 << 10;
-
-/// The text of a file; `None` where there is no file.
-///
-/// # Errors
-/// Why it cannot be read.
-pub(super) fn text_of(path: &Path) -> Result<Option<String>, String> {
-    let text = match fs::read_to_string(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        text => text.map_err(|error| format!("{} cannot be read: {error}", path.display()))?,
-    };
-    if text.len() > MAX_BYTES {
-        return Err(format!("{} has more than {MAX_BYTES} bytes", path.display()));
-    }
-    Ok(Some(text))
-}
 
 /// The servers of a text.
 ///

@@ -15,6 +15,7 @@ use super::failure::Refusal;
 use super::groups::{Groups, LAST_CALL};
 use super::providers::variables;
 use super::terminal::{all_said, say};
+use super::watch::text_of;
 use crate::config::{KnownValues, ServersSettings};
 use crate::mcp::file::ServerConfig;
 use crate::mcp::servers::{Phase, Server, ServerRecipe, Servers, Status};
@@ -57,7 +58,7 @@ pub async fn servers(
 
 /// The names of the servers of the file that settings name, whatever is wrong with it.
 pub(super) fn names(settings: &ServersSettings) -> Vec<String> {
-    let text = file::text_of(&settings.file).ok().flatten();
+    let text = text_of(&settings.file).ok().flatten();
     crate::mcp::file::names(&text.unwrap_or_default())
 }
 

@@ -1,27 +1,14 @@
-//! Looks at the owner's file of MCP servers while the bot runs: what is changed there holds from then on.
+//! A change of the owner's file of MCP servers while the bot runs.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use tokio::task::spawn_blocking;
+use async_trait::async_trait;
 use tracing::{info, warn};
 
-use super::file::{servers_of, text_of};
+use super::file::servers_of;
+use crate::app::watch::{FileText, News, Watched, look_at, told, watch};
 use crate::config::ServersSettings;
-use crate::delivery::Owners;
-use crate::languages::Languages;
 use crate::mcp::servers::Servers;
 use crate::prompts::texts::{Texts, fill};
 use crate::shutdown::TaskTracker;
-use crate::text::one_line;
-
-/// The pause between two looks.
-const EVERY: Duration = Duration::from_secs(1);
-/// The most characters of what is wrong that owners are told; the log has all of it.
-const TOLD: usize = 1000;
-
-/// What was seen of a file: its text, or that there is none, or why it cannot be read.
-type Seen = Result<Option<String>, String>;
 
 /// Keeps the servers like the owner's file. While the file is broken, the servers of before stay; one that is gone has none.
 #[derive(Debug)]
@@ -32,37 +19,29 @@ pub(in crate::app) struct ServersWatch {
     pub(in crate::app) text: Option<String>,
     /// The servers.
     pub(in crate::app) servers: Servers,
-    /// They are told of each change.
-    pub(in crate::app) owners: Arc<dyn Owners>,
-    /// The languages in which they are.
-    pub(in crate::app) languages: Languages,
+    /// Owners are told of each change.
+    pub(in crate::app) news: News,
     /// It ends when this is asked to stop.
     pub(in crate::app) background: TaskTracker,
 }
 
 impl ServersWatch {
-    /// Looks again and again until the bot stops. A file that is just being written is left alone: what is seen counts once
-    /// two looks have seen the same.
+    /// Looks until the bot stops.
     pub(in crate::app) async fn run(mut self) {
-        let mut holds: Seen = Ok(self.text.take());
-        let mut before = holds.clone();
-        loop {
-            tokio::select! {
-                () = self.background.stopping() => return,
-                () = tokio::time::sleep(EVERY) => {}
-            }
-            let file = self.settings.file.clone();
-            let now =
-                spawn_blocking(move || text_of(&file)).await.unwrap_or_else(|error| Err(error.to_string()));
-            if now == before && now != holds {
-                self.take(&now).await;
-                holds = now.clone();
-            }
-            before = now;
-        }
+        let (holds, background) = (Ok(self.text.take()), self.background.clone());
+        watch(self, holds, background).await;
+    }
+}
+
+#[async_trait]
+impl Watched for ServersWatch {
+    type Seen = FileText;
+
+    async fn look(&self) -> Option<FileText> {
+        Some(look_at(&self.settings.file).await)
     }
 
-    async fn take(&self, seen: &Seen) {
+    async fn take(&mut self, seen: &FileText) {
         let ServersSettings { file: path, values, .. } = &self.settings;
         let file = path.display().to_string();
         let read = match seen {
@@ -78,7 +57,7 @@ impl ServersWatch {
             }
             Err(faults) => {
                 warn!(file, faults, "the file of MCP servers cannot be used; those of before stay");
-                Err(one_line(&faults, TOLD))
+                Err(told(&faults))
             }
         };
         let words = |texts: &Texts| match &names {
@@ -88,6 +67,6 @@ impl ServersWatch {
             }
             Err(faults) => fill(&texts.servers_broken, &[("file", &file), ("faults", faults)]),
         };
-        self.owners.tell(self.languages.locales.map(words)).await;
+        self.news.tell(words).await;
     }
 }
