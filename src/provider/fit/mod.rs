@@ -67,6 +67,24 @@ pub fn bound_pictures(items: &mut [Item], most: usize) {
     }
 }
 
+/// Leaves out all pictures of results, which the service of the model may have refused; `false` if there are none. Where a server
+/// gave a damaged one, its call has failed and not the turn.
+pub fn drop_pictures(items: &mut [Item]) -> bool {
+    let mut had_some = false;
+    for item in items {
+        let Item::ToolResult { output, images, .. } = item else { continue };
+        if !images.is_empty() {
+            output.push_str(&format!(
+                "\n[pictures that the service of the model did not take: {}]",
+                images.len()
+            ));
+            images.clear();
+            had_some = true;
+        }
+    }
+    had_some
+}
+
 /// Shortens a request until it takes at most `room` tokens, counted for whatever vocabulary the model has: the oldest of
 /// the earlier exchanges are left out, the newest one and the turn in progress lose what [`shrink`] takes. Where that
 /// does not do, nothing earlier is left. A request that is too long even then is refused by its provider.

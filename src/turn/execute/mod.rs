@@ -19,7 +19,7 @@ use crate::domain::turn::{Approved, PersonQuestion, Step as TurnStep};
 use crate::ledger::{Drawing, Ledger, LedgerError, MeteredStream};
 use crate::policy::access::{Admins, may_change};
 use crate::provider::fold::Pass;
-use crate::provider::{AnswerSchema, Event, Request};
+use crate::provider::{AnswerSchema, Event, ProviderError, Request};
 use crate::store::StoreError;
 use crate::tools::{ToolContext, TreeShare};
 
@@ -175,13 +175,16 @@ impl Executor {
                 Ok(run)
             }
             Err(Broken { pass, error: None }) => Err(Halt::Cancelled(run.broken_off(cost(pass)))),
-            Err(Broken { pass, error: Some(error) }) => match run.model_failed(cost(pass)) {
-                Ok(run) => {
-                    tracing::warn!(%error, run = %setup.turn.id, "an answer could not be written anew");
-                    Ok(run)
+            Err(Broken { pass, error: Some(error) }) => {
+                let is_refused = matches!(error, LedgerError::Model(ProviderError::Refused(_)));
+                match run.model_failed(cost(pass), is_refused) {
+                    Ok(run) => {
+                        tracing::warn!(%error, run = %setup.turn.id, "the model has failed, and the turn goes on without what failed");
+                        Ok(run)
+                    }
+                    Err(answer) => Err(Halt::Model(error, *answer)),
                 }
-                Err(answer) => Err(Halt::Model(error, *answer)),
-            },
+            }
         }
     }
 

@@ -23,7 +23,7 @@ use crate::domain::turn::PersonQuestion;
 use crate::policy::address::Addresses;
 use crate::policy::promise::promises;
 use crate::prompts::fence;
-use crate::provider::fit::bound_pictures;
+use crate::provider::fit::{bound_pictures, drop_pictures};
 use crate::provider::fold::Pass;
 use crate::provider::{Earlier, Item};
 
@@ -253,12 +253,16 @@ impl Run {
         self.answer(pass)
     }
 
-    /// The model has failed in this pass. Where it was to write a promise anew, that answer stands.
+    /// The model has failed in this pass. Where its service has refused it with pictures of results, it is asked without them; where
+    /// it was to write a promise anew, that answer stands.
     ///
     /// # Errors
     /// With what the turn has come to, where that is its end.
-    pub fn model_failed(mut self, failed: Pass) -> Result<Self, Box<Answer>> {
+    pub fn model_failed(mut self, failed: Pass, is_refused: bool) -> Result<Self, Box<Answer>> {
         self.count(&failed);
+        if is_refused && drop_pictures(&mut self.items) {
+            return Ok(self);
+        }
         match self.state.taken_back.take() {
             Some(TakenBack { pass: first, mistakes: None, .. }) => {
                 self.state.phase = Phase::Done(Box::new(self.answer(*first)));

@@ -265,9 +265,9 @@ fn writing_anew_costs_nobody_the_answer() {
     let answer = answer_of(&keeping(10, &[PROMISE, " "]));
     assert_eq!((answer.pass.text.as_str(), answer.unkept), (PROMISE, true));
     let broken = Pass { usage: Some(one()), ..says("No") };
-    let answer = answer_of(&keeping(10, &[PROMISE]).model_failed(broken.clone()).unwrap());
+    let answer = answer_of(&keeping(10, &[PROMISE]).model_failed(broken.clone(), false).unwrap());
     assert_eq!((answer.pass.text.as_str(), answer.unkept, answer.usage.input), (PROMISE, true, 2));
-    assert!(keeping(10, &[]).model_failed(broken).is_err(), "there is no earlier answer");
+    assert!(keeping(10, &[]).model_failed(broken, false).is_err(), "there is no earlier answer");
 }
 
 #[test]
@@ -384,7 +384,7 @@ fn an_answer_that_does_not_fit_its_form_is_written_anew_once_also_after_a_restar
 fn nothing_half_written_is_left_of_an_answer_with_a_form() {
     let broken = shaped(10, &[]).broken_off(says("{\"n\":"));
     assert_eq!((broken.pass.text.as_str(), broken.is_misfit), ("", true));
-    let failed = shaped(10, &["no"]).model_failed(says("{")).unwrap_err();
+    let failed = shaped(10, &["no"]).model_failed(says("{"), false).unwrap_err();
     assert_eq!(failed.pass.text, "", "what does not fit does not stand in for what was to mend it");
     let withheld = Pass { filtered: Some("safety".into()), ..says("{") };
     assert!(

@@ -1,9 +1,9 @@
 //! What the model is told of calls of other servers' tools, and what only people are told.
 
-use figaro_offline::model::ModelRequest;
+use figaro_offline::model::{ModelRequest, Reply};
 use serde_json::{Value, json};
 
-use super::{helper, server, variable, with};
+use super::{call, helper, server, variable, with};
 use crate::support::scene::text;
 use crate::support::{ANN, World};
 
@@ -51,6 +51,33 @@ async fn results_of_every_kind_are_there_or_said_to_be_left_out() {
         assert!(!variables.contains(own), "{own} in {variables}");
     }
     insta::assert_json_snapshot!(shown);
+}
+
+#[tokio::test]
+async fn a_picture_that_the_service_of_the_model_refuses_fails_its_call_and_not_the_turn() {
+    let world = World::new().await;
+    world.servers(json!({"box": with("plain", json!({"autoApprove": ["*"]}))}));
+    let agent = helper("{name: \"*\", server: box}").replace("name: helper", "name: default");
+    world.agent("default.yaml", &agent);
+    let bot = world.bot().set("PATH", &variable("PATH")).set("OPENAI_MODEL", "gpt-4.1-mini").spawn();
+    bot.logged("an MCP server is ready").await;
+    world.when("draw it", Reply::turn(vec![call("box__picture", json!({}))]));
+    world.when("draw it", Reply::status(400, "the image cannot be read"));
+    world.when("draw it", Reply::text("End of draw it."));
+    world.say(ANN, ANN, "draw it");
+    world.ends_for_ann("draw it").await;
+    let asked = world.asked();
+    let seen: Vec<bool> = asked.iter().map(|one| one.body.to_string().contains("data:image/png")).collect();
+    assert_eq!(seen, [false, true, false]);
+    let (_, result) = asked[2].tool_results().pop().unwrap();
+    assert!(result.ends_with("[pictures that the service of the model did not take: 1]"), "{result}");
+    // Without a picture that could be to blame, the turn fails as ever.
+    world.when("say it", Reply::turn(vec![call("box__echo", json!({"text": "x"}))]));
+    world.when("say it", Reply::status(400, "not like this"));
+    world.say(ANN, ANN, "say it");
+    world.asks(5).await;
+    world.caught_up().await;
+    assert_eq!(world.asked().len(), 5);
 }
 
 #[tokio::test]
