@@ -31,7 +31,9 @@ impl World {
 
     /// A bot with a gateway of these settings.
     pub async fn gateway_with(&self, settings: &[(&str, &str)]) -> Gateway {
-        let recipe = self.bot().set("HTTP_ADDR", "127.0.0.1:0");
+        // Tests kill their bots, whose temporary folders stay then.
+        let temporary = self.folder.path().to_str().unwrap();
+        let recipe = self.bot().set("HTTP_ADDR", "127.0.0.1:0").set("TMPDIR", temporary);
         let bot = settings.iter().fold(recipe, |recipe, (name, value)| recipe.set(name, value)).spawn();
         bot.ready().await;
         let log = bot.log();
