@@ -59,6 +59,11 @@ fn check(headers: &HeaderMap) -> Result<(), ApiError> {
         let error = ApiError::invalid("the body has to be JSON: send Content-Type: application/json");
         return Err(ApiError { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, ..error });
     }
+    let coding = text(header::CONTENT_ENCODING).trim();
+    if !coding.is_empty() && !coding.eq_ignore_ascii_case("identity") {
+        let error = ApiError::invalid("the body has to be sent as it is: leave Content-Encoding out");
+        return Err(ApiError { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, ..error });
+    }
     match text(header::CONTENT_LENGTH).parse::<usize>() {
         Ok(length) if length > MAX_BYTES => Err(too_long()),
         Ok(_) | Err(_) => Ok(()),

@@ -66,7 +66,7 @@ pub(super) fn agent_of(gateway: &Gateway, name: &str) -> Result<Option<String>, 
         return Ok(Some(name.to_owned()));
     }
     let meant = nearest(name, names.iter().map(String::as_str), |known| known.len().div_ceil(3));
-    let meant = meant.map_or_else(String::new, |meant| format!(": did you mean `{meant}`?"));
+    let meant = meant.map_or_else(|| ".".to_owned(), |meant| format!(": did you mean `{meant}`?"));
     let shown: String = name.chars().take(64).collect();
     let words = format!(
         "there is no model `{shown}`{meant} There are: {}. X-Model-Name names a model behind them",

@@ -5,6 +5,7 @@ pub mod vitals;
 use std::io::{self, Write};
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::secret::Redactor;
@@ -19,16 +20,26 @@ const SILENT: [&str; 4] = [
     "rmcp::transport::streamable_http_client=off",
 ];
 
+/// What the MCP library logs of each message, which has people's words and as many lines as a server likes, unless it is asked for
+/// by its name.
+const QUIET: &str = "rmcp=warn";
+
 /// Starts logging to standard error: a line of text an event, or a line of JSON for collectors. The filter is in the
 /// syntax of `tracing-subscriber`.
 ///
 /// # Errors
 /// A filter that does not parse, in words for the owner; or logging was started before.
 pub fn start(filter: &str, as_json: bool, redactor: Redactor) -> Result<(), String> {
+    let names_it = filter.contains("rmcp");
     let filter = EnvFilter::try_new(filter)
         .map_err(|error| format!("RUST_LOG `{filter}` is not a log filter: {error}"))?;
-    let filter =
-        SILENT.iter().filter_map(|silent| silent.parse().ok()).fold(filter, EnvFilter::add_directive);
+    let is_talkative = filter.max_level_hint().is_none_or(|level| level > LevelFilter::WARN);
+    let quiet = (is_talkative && !names_it).then_some(QUIET);
+    let filter = SILENT
+        .iter()
+        .chain(&quiet)
+        .filter_map(|silent| silent.parse().ok())
+        .fold(filter, EnvFilter::add_directive);
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(Redacting(redactor));
     // Its complaint would go to the same place and panic when nobody reads the log any more.
     let builder = builder.log_internal_errors(false);

@@ -55,13 +55,13 @@ impl Registry {
 
     /// The same tools reduced to these names. A tool of a source is among them where it is named, and can be found where
     /// the tool that finds is named. A tool that says more of itself to those who name it does so. Files of agents are checked
-    /// before, so a name that no tool has is logged and left out.
+    /// before, so a name that no tool has is of one that is not offered here, as in a chat over HTTP; it is left out.
     #[must_use]
     pub fn only(&self, names: &[String]) -> Self {
         let tools = names.iter().filter_map(|name| {
             let tool = self.offered.get(name).cloned().or_else(|| self.sources.get(name));
             if tool.is_none() {
-                tracing::warn!(name, "an agent names a tool that does not exist; it goes without");
+                tracing::debug!(name, "an agent names a tool that is not here; it goes without");
             }
             tool.map(|tool| tool.in_whole().unwrap_or(tool))
         });

@@ -170,6 +170,8 @@ async fn a_failure_has_the_form_and_the_status_that_clients_know() {
         .refused()
         .await;
     assert_eq!(status, 415);
+    let zipped = gateway.chat(&said("hi")).header("content-encoding", "gzip");
+    assert_eq!(zipped.refused().await.0, 415);
     let long = json!({"model": "figaro", "messages": [{"role": "user", "content": "x".repeat(5 << 20)}]});
     assert_eq!(gateway.chat(&long).refused().await.0, 413);
     assert_eq!(gateway.get("/v1/nothing").refused().await.0, 404);

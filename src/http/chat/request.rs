@@ -20,6 +20,7 @@ use crate::turn::requested::Requested;
 
 /// A request for a completion.
 #[derive(Debug, Clone, Deserialize)]
+#[serde(expecting = "an object")]
 pub(in crate::http) struct ChatRequest {
     /// Figaro or an agent of it.
     pub model: String,

@@ -15,6 +15,7 @@ use crate::turn::requested::Requested;
 
 /// A request for a response.
 #[derive(Debug, Clone, Deserialize)]
+#[serde(expecting = "an object")]
 pub(in crate::http) struct ResponseRequest {
     /// Figaro or an agent of it.
     pub(in crate::http) model: String,

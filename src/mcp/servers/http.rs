@@ -19,6 +19,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
+use super::pace::paced;
 use super::recipe::{MAX_MESSAGE, too_long};
 use crate::mcp::file::Address;
 use crate::secret::ExposeSecret;
@@ -97,16 +98,15 @@ impl StreamableHttpClient for BoundedClient {
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
         // Its events are bounded, and no whole answer stands in it.
-        self.0
-            .get_stream_with_max_sse_event_size(
-                uri,
-                session_id,
-                last_event_id,
-                auth_header,
-                custom_headers,
-                MAX_MESSAGE,
-            )
-            .await
+        let opening = self.0.get_stream_with_max_sse_event_size(
+            uri,
+            session_id,
+            last_event_id,
+            auth_header,
+            custom_headers,
+            MAX_MESSAGE,
+        );
+        Ok(paced(opening.await?).boxed())
     }
 }
 

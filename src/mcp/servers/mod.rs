@@ -4,6 +4,7 @@
 mod call;
 mod http;
 mod keeper;
+mod pace;
 mod recipe;
 mod server;
 mod stdio;

@@ -14,6 +14,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use super::pace::Paced;
 use super::recipe::{MAX_MESSAGE, ServerRecipe};
 use crate::mcp::file::{Program, ServerConfig};
 use crate::mcp::guard;
@@ -26,7 +27,7 @@ const LEAVE: Duration = Duration::from_millis(2500);
 /// A program that was started.
 pub(super) struct Started {
     pub(super) process: Process,
-    pub(super) said: Said<ChildStderr>,
+    pub(super) said: Said<Paced<ChildStderr>>,
     pub(super) transport: AsyncRwTransport<RoleClient, Counted, Input>,
     /// How many messages were too long, which the transport has thrown away.
     pub(super) too_long: watch::Receiver<u64>,
@@ -56,9 +57,9 @@ pub(super) fn start(
         return Err("its pipes are not there".to_owned());
     };
     let redactor = recipe.redactor.and_all(config.secrets());
-    let said = Said::new(Lines::new(stderr, redactor), LogTo::server(&config.name));
+    let said = Said::new(Lines::new(Paced::new(stderr), redactor), LogTo::server(&config.name));
     let (sender, too_long) = watch::channel(0);
-    let counted = Counted { inner: stdout, line: 0, too_long: sender };
+    let counted = Counted { inner: Paced::new(stdout), line: 0, too_long: sender };
     let input = Input(Arc::new(Mutex::new(Pipe { inner: Some(stdin), waiting: None })));
     let process = Process { child, input: Arc::downgrade(&input.0) };
     let transport = AsyncRwTransport::new_client(counted, input).with_max_line_length(MAX_MESSAGE);
@@ -156,7 +157,7 @@ impl AsyncWrite for Input {
 /// whoever waits for the answer in one would wait in vain.
 #[derive(Debug)]
 pub(super) struct Counted {
-    inner: ChildStdout,
+    inner: Paced<ChildStdout>,
     /// The bytes of the line so far.
     line: usize,
     too_long: watch::Sender<u64>,

@@ -6,7 +6,7 @@ use figaro_offline::model::{ModelRequest, Reply};
 use figaro_offline::telegram::Person;
 use serde_json::{Value, json};
 
-use super::{server, with};
+use super::{helper, server, variable, with};
 use crate::parking::call;
 use crate::support::scene::text;
 use crate::support::{ANN, TIMEOUT, World, proc};
@@ -62,6 +62,26 @@ async fn a_server_that_misbehaves_fails_its_own_calls_and_nothing_else() {
     // Fifty million characters were not kept.
     let memory = proc::status(bot.pid(), "VmHWM");
     assert!(memory < 300_000, "{memory} kB");
+}
+
+#[tokio::test]
+async fn a_server_that_talks_without_end_costs_its_own_time_alone() {
+    let world = World::new().await;
+    world.servers(json!({"box": with("chatty", json!({"autoApprove": ["*"]}))}));
+    let agent = helper("{name: \"*\", server: box}").replace("name: helper", "name: default");
+    world.agent("default.yaml", &agent);
+    let bot = world.bot().set("PATH", &variable("PATH")).set("RUST_LOG", "info").spawn();
+    bot.logged("an MCP server is ready").await;
+    for number in 0..3 {
+        let said = format!("say {number}");
+        world.calls(ANN, &said, "box__echo", json!({"text": said})).await;
+        assert_eq!(world.result_of(&said).await["result"], said);
+        world.ends_for_ann(&said).await;
+    }
+    let log = bot.log();
+    assert!(log.len() < 50_000 && !log.contains("a-word-of-the-chatter"), "{} bytes", log.len());
+    assert!(bot.stop().success());
+    world.no_server_is_left().await;
 }
 
 #[tokio::test]

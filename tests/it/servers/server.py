@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "plain"
@@ -13,11 +14,20 @@ TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required"
 NOTHING = {"type": "object", "properties": {}}
 calls = 0
 grown = False
+writing = threading.Lock()
 
 
 def send(message):
-    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-    sys.stdout.flush()
+    with writing:
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        sys.stdout.flush()
+
+
+def chatter():
+    """Tells of changes and of itself without end."""
+    while True:
+        send({"method": "notifications/tools/list_changed"})
+        send({"method": "notifications/message", "params": {"level": "error", "data": "a-word-of-the-chatter"}})
 
 
 def tool(name, description, schema=None, **hints):
@@ -186,6 +196,8 @@ def main():
         if MODE == "never":
             continue
         answer(json.loads(line))
+        if MODE == "chatty" and "notifications/initialized" in line:
+            threading.Thread(target=chatter, daemon=True).start()
         while MODE == "deaf" and '"tools/list"' in line:
             time.sleep(1)
     while MODE == "stubborn":
