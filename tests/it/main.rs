@@ -20,6 +20,8 @@ mod ask;
 mod ask_sessions;
 mod audit;
 mod audit_chat;
+mod blind20;
+mod blind20_packs;
 mod borrowed;
 mod card_keeping;
 mod check;

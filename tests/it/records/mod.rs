@@ -28,7 +28,7 @@ use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
 
 const TOOLS: [&str; 3] = ["list_records", "remove_record", "save_record"];
-const HERE: (i64, i64) = (ANN, ANN);
+pub const HERE: (i64, i64) = (ANN, ANN);
 
 const SHOP: &str = "name: shop
 title: Shop
@@ -50,14 +50,14 @@ fn packs(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), said, errors)
 }
 
-fn write(folder: &Path, file: &str, text: &str) {
+pub fn write(folder: &Path, file: &str, text: &str) {
     let packs = folder.join("prompts/packs");
     fs::create_dir_all(&packs).unwrap();
     fs::write(packs.join(file), text).unwrap();
 }
 
 /// Someone has a chat choose a pack.
-async fn choose(world: &World, who: (i64, i64), pack: &str) {
+pub async fn choose(world: &World, who: (i64, i64), pack: &str) {
     let card = world.told(who.0, who.1, "/records@figaro_bot").await;
     assert_eq!(world.press(who.0, &card, pack).await, "Saved.", "{card}");
     world.shows(who.1, number(&card["message_id"]), "pack").await;
@@ -71,7 +71,7 @@ async fn caring() -> (World, Bot) {
     (world, bot)
 }
 
-async fn save(world: &World, said: &str, kind: &str, fields: Value) -> Value {
+pub async fn save(world: &World, said: &str, kind: &str, fields: Value) -> Value {
     call(world, HERE, said, "save_record", json!({"kind": kind, "fields": fields})).await
 }
 
@@ -86,7 +86,7 @@ async fn mary(world: &World) {
 }
 
 /// The request about these words.
-async fn asked(world: &World, who: (i64, i64), words: &str) -> ModelRequest {
+pub async fn asked(world: &World, who: (i64, i64), words: &str) -> ModelRequest {
     let answer = format!("Answer to {words}");
     world.when(words, Reply::text(&answer));
     world.say(who.0, who.1, &format!("@figaro_bot {words}"));
@@ -95,7 +95,7 @@ async fn asked(world: &World, who: (i64, i64), words: &str) -> ModelRequest {
 }
 
 /// The records that stand in a request.
-fn told(request: &ModelRequest) -> Vec<String> {
+pub fn told(request: &ModelRequest) -> Vec<String> {
     let text = request.user_text();
     let part = text.split("<records>\n").nth(1).and_then(|rest| rest.split("\n</records>").next());
     part.map(|part| part.lines().skip(1).map(str::to_owned).collect()).unwrap_or_default()
@@ -116,14 +116,14 @@ async fn forgets(world: &World, words: &str) -> Value {
 }
 
 /// Somebody presses the button for reminders under the answer to these words.
-async fn reminds(world: &World, (who, chat): (i64, i64), words: &str) {
+pub async fn reminds(world: &World, (who, chat): (i64, i64), words: &str) {
     let answer = says(world, chat, &format!("Dealt with: {words}")).await;
     let toast = world.press(who, &answer, "⏰ Remind").await;
     assert!(toast.starts_with("⏰ I will remind"), "{toast}");
 }
 
 /// How many of the stored entries hold these words.
-fn holding(world: &World, words: &str) -> Vec<String> {
+pub fn holding(world: &World, words: &str) -> Vec<String> {
     let all = world.records().everything();
     let is_in = |value: &[u8]| String::from_utf8_lossy(value).contains(words);
     let hits = all.into_iter().flat_map(|(table, all)| all.into_iter().map(move |one| (table.clone(), one)));
