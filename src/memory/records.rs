@@ -138,14 +138,15 @@ impl<'a> Asked<'a> {
     fn has_one(&self, code: &str, words: &[String]) -> bool {
         let language = Language::ALL.into_iter().find(|language| language.code() == code);
         let asked: BTreeSet<String> = stems(self.text, language).into_iter().collect();
-        words.iter().any(|word| {
+        let has = |word: &str| {
             let wanted = stems(word, language);
-            // What is all little words in its language is compared as it stands.
+            // A little word of the language has no stem and is compared as it stands.
             match wanted.is_empty() {
                 true => plain_words(word).iter().all(|one| self.words.contains(one)),
                 false => wanted.iter().all(|stem| asked.contains(stem)),
             }
-        })
+        };
+        words.iter().any(|words| words.split_whitespace().all(has))
     }
 
     /// Whether it has a word of this name.

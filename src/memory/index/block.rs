@@ -12,7 +12,7 @@ use crate::ids::SessionId;
 use crate::memory::words::{Language, Term};
 
 /// The format; a block of another is not read, and the index is made anew.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// Bytes that are no block of this format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

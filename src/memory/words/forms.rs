@@ -1,6 +1,16 @@
 //! Forms that a stemmer leaves apart though people take them for one word: spellings, irregular plurals, prefixes of participles.
 
+use std::borrow::Cow;
+
 use super::language::Language;
+
+/// A word as its stemmer is given it: of Portuguese plurals in -ões the singular, which has another stem.
+pub(super) fn singular(word: &str, language: Language) -> Cow<'_, str> {
+    match word.strip_suffix("ões").filter(|_| language == Language::Portuguese) {
+        Some(beginning) => Cow::Owned(format!("{beginning}ão")),
+        None => Cow::Borrowed(word),
+    }
+}
 
 /// A folded stem with one spelling for those of its language that sound alike.
 pub(super) fn spelling(stem: String, language: Language) -> String {

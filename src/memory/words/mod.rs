@@ -233,7 +233,7 @@ fn stem(word: &str, language: Option<Language>) -> Option<Stem> {
         return None;
     }
     let stem = match language.algorithm() {
-        Some(algorithm) => Stemmer::create(algorithm).stem(word).into_owned(),
+        Some(algorithm) => Stemmer::create(algorithm).stem(&forms::singular(word, language)).into_owned(),
         None => hindi::stem(&folded).to_owned(),
     };
     let stem = forms::spelling(fold(&stem).into_owned(), language);

@@ -99,6 +99,8 @@ async fn words_of_both_languages_find_records_in_any_of_their_forms() {
         ("any assignments?", maths),
         ("quais são as tarefas?", maths),
         ("quais são os prazos?", maths),
+        ("quais são as lições?", maths),
+        ("who holds the hand of whom?", &[]),
         ("do you like maths?", maths),
     ] {
         assert_eq!(told(&asked(&world, HERE, words).await), wanted, "{words}");
