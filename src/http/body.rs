@@ -46,8 +46,13 @@ pub(super) async fn read<T: DeserializeOwned>(
     };
     let (text, bytes) =
         tokio::time::timeout(BODY_TIMEOUT, gathered(account, request)).await.map_err(late)??;
-    let said = serde_json::from_slice(&text);
-    let said = said.map_err(|error| ApiError::invalid(format!("the body cannot be read: {error}")))?;
+    let mut json = serde_json::Deserializer::from_slice(&text);
+    let said = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = error.path().to_string();
+        let error = ApiError::invalid(format!("the body cannot be read: {}", error.inner()));
+        if path == "." { error } else { error.about(&path) }
+    })?;
+    json.end().map_err(|error| ApiError::invalid(format!("the body cannot be read: {error}")))?;
     Ok(Body { said, bytes })
 }
 

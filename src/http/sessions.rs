@@ -191,7 +191,9 @@ pub(super) async fn pins(
 ) -> Result<Json<Value>, ApiError> {
     let Found { spot, session } = found(&gateway, &caller, &name).await?;
     let pins = gateway.store.pins(spot.place.chat).await?;
-    let pins: Vec<Value> = pins.iter().filter(|pin| pin.session == session.id).map(pin_json).collect();
+    // What Figaro notes for itself, such as when a session began, stands in no prompt.
+    let is_listed = |pin: &&Pin| pin.session == session.id && pin.is_shown_in(session.id);
+    let pins: Vec<Value> = pins.iter().filter(is_listed).map(pin_json).collect();
     Ok(Json(json!({"object": "list", "data": pins})))
 }
 

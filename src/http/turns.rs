@@ -129,7 +129,7 @@ impl Frames for Following {
             };
             let Some(told) = told else {
                 self.is_over = true;
-                return Some(self.end());
+                return self.seen.is_none_or(|seen| self.at > seen).then(|| self.end());
             };
             let at = self.at;
             self.at += 1;

@@ -18,7 +18,7 @@ use self::answer::{Frame, completion};
 use self::chunks::chunks;
 pub(super) use self::messages::{ChatMessage, Talk, talk};
 pub(super) use self::request::ChatRequest;
-pub(super) use self::request::{Asks, Choice, Extras, Sampling, put};
+pub(super) use self::request::{Asks, Choice, Extras, Foreign, Sampling, put};
 pub(super) use self::tools::{ToolDefinition, tools};
 use super::asking::ask;
 use super::body::{self, Body};

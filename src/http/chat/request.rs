@@ -31,8 +31,16 @@ pub(in crate::http) struct ChatRequest {
     pub stream: Option<bool>,
     #[serde(default)]
     stream_options: Option<StreamOptions>,
-    #[serde(flatten)]
-    sampling: Sampling,
+    #[serde(default)]
+    temperature: Option<f64>,
+    #[serde(default)]
+    top_p: Option<f64>,
+    #[serde(default)]
+    frequency_penalty: Option<f64>,
+    #[serde(default)]
+    presence_penalty: Option<f64>,
+    #[serde(default)]
+    max_tokens: Option<u32>,
     #[serde(default)]
     max_completion_tokens: Option<u32>,
     #[serde(default)]
@@ -54,17 +62,12 @@ struct StreamOptions {
 }
 
 /// How the model is to write.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(in crate::http) struct Sampling {
-    #[serde(default)]
     pub(in crate::http) temperature: Option<f64>,
-    #[serde(default)]
     pub(in crate::http) top_p: Option<f64>,
-    #[serde(default)]
     pub(in crate::http) max_tokens: Option<u32>,
-    #[serde(default)]
     pub(in crate::http) frequency_penalty: Option<f64>,
-    #[serde(default)]
     pub(in crate::http) presence_penalty: Option<f64>,
 }
 
@@ -99,7 +102,7 @@ pub(in crate::http) struct Extras {
 
 /// What is in the dialect and not here: refused where it would change the answer.
 #[derive(Debug, Clone, Default, Deserialize)]
-struct Foreign {
+pub(in crate::http) struct Foreign {
     #[serde(default)]
     n: Option<Value>,
     #[serde(default)]
@@ -136,8 +139,13 @@ impl ChatRequest {
         let choice = Choice::read(self.tool_choice.as_ref())?;
         let agent = agent_of(gateway, &self.model)?;
         let Talk { prompt, history, question, done } = talk(&self.messages)?;
-        let sampling =
-            Sampling { max_tokens: self.max_completion_tokens.or(self.sampling.max_tokens), ..self.sampling };
+        let sampling = Sampling {
+            temperature: self.temperature,
+            top_p: self.top_p,
+            max_tokens: self.max_completion_tokens.or(self.max_tokens),
+            frequency_penalty: self.frequency_penalty,
+            presence_penalty: self.presence_penalty,
+        };
         let (format, form) = match &self.response_format {
             Some(format) => format.read()?,
             None => (None, None),
@@ -297,7 +305,9 @@ impl ResponseFormat {
 }
 
 impl Foreign {
-    fn check(&self) -> Result<(), ApiError> {
+    /// # Errors
+    /// What is refused.
+    pub(in crate::http) fn check(&self) -> Result<(), ApiError> {
         let is = |value: &Option<Value>, usual: &[Value]| match value {
             None | Some(Value::Null) => true,
             Some(value) => usual.contains(value),

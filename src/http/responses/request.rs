@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::asking::Put;
 use super::super::chat::{
-    Asks, ChatMessage, Choice, Extras, Sampling, Talk, ToolDefinition, put, talk, tools,
+    Asks, ChatMessage, Choice, Extras, Foreign, Sampling, Talk, ToolDefinition, put, talk, tools,
 };
 use super::super::entry::Entry;
 use super::super::error::ApiError;
@@ -44,8 +44,15 @@ pub(in crate::http) struct ResponseRequest {
     conversation: Option<Value>,
     #[serde(default)]
     background: Option<bool>,
+    /// A prompt that is stored with OpenAI.
+    #[serde(default)]
+    prompt: Option<Value>,
+    #[serde(default)]
+    response_format: Option<Value>,
     #[serde(default)]
     figaro: Option<Extras>,
+    #[serde(flatten)]
+    foreign: Foreign,
 }
 
 impl ResponseRequest {
@@ -79,10 +86,20 @@ impl ResponseRequest {
 
     /// Refuses what would change the answer and is not there.
     fn check(&self) -> Result<(), ApiError> {
-        if self.previous_response_id.is_some() || self.conversation.as_ref().is_some_and(|one| !one.is_null())
-        {
-            let words = "responses are not kept by their ids: name a session by X-Session-Id, or send the items again";
-            return Err(ApiError::unsupported("previous_response_id", words));
+        self.foreign.check()?;
+        let is_set = |value: &Option<Value>| value.as_ref().is_some_and(|value| !value.is_null());
+        let kept =
+            "responses are not kept by their ids: name a session by X-Session-Id, or send the items again";
+        let forms = "answers with a form are given by /v1/chat/completions, as its response_format says";
+        for (name, is_there, words) in [
+            ("previous_response_id", self.previous_response_id.is_some(), kept),
+            ("conversation", is_set(&self.conversation), kept),
+            ("prompt", is_set(&self.prompt), "prompts are not stored here: send instructions"),
+            ("response_format", is_set(&self.response_format), forms),
+        ] {
+            if is_there {
+                return Err(ApiError::unsupported(name, words));
+            }
         }
         if self.background == Some(true) {
             return Err(ApiError::unsupported(
@@ -93,11 +110,7 @@ impl ResponseRequest {
         let format = self.text.as_ref().and_then(|text| text.pointer("/format/type")).and_then(Value::as_str);
         match format {
             None | Some("text") => Ok(()),
-            Some(_) => {
-                let words =
-                    "answers with a form are given by /v1/chat/completions, as its response_format says";
-                Err(ApiError::unsupported("text.format", words))
-            }
+            Some(_) => Err(ApiError::unsupported("text.format", forms)),
         }
     }
 }
