@@ -1,6 +1,5 @@
-//! Makes the struct of the texts that people read out of `prompts/locales/en.yaml`, a field for each key. A scan by
-//! lines finds the keys: the struct refuses unknown and missing keys when a language file is read, and a test reads all
-//! of them.
+//! Makes the keys of the texts that people read out of `prompts/locales/en.yaml`, with a method of `Texts` for each. A scan by
+//! lines finds the keys: unknown and missing ones are refused when a language file is read, and a test reads all of them.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -68,22 +67,17 @@ fn entries(file: &str) -> Vec<Entry<'_>> {
 }
 
 fn texts(entries: &[Entry<'_>]) -> Result<String, std::fmt::Error> {
-    let mut code = String::from(
-        "/// All texts of one language, a field for each key. `{name}` marks a place that [`fill`] fills. The docs show\n\
-         /// the lines of the English file.\n\
-         #[derive(Debug, Clone, Deserialize)]\n#[serde(deny_unknown_fields)]\npub struct Texts {\n",
-    );
-    for Entry { key, text } in entries {
+    let mut code = String::from("impl Texts {\n");
+    for (index, Entry { key, text }) in entries.iter().enumerate() {
         let doc = format!("```text\n{}\n```", text.trim_end());
-        writeln!(code, "    #[doc = {doc:?}]\n    pub {key}: String,")?;
+        writeln!(code, "    #[doc = {doc:?}]\n    #[must_use]\n    pub const fn {key}(&self) -> &str {{")?;
+        writeln!(code, "        self.at({index})\n    }}\n")?;
     }
-    let pairs: Vec<String> =
-        entries.iter().map(|Entry { key, .. }| format!("({key:?}, self.{key}.as_str())")).collect();
+    let keys: Vec<&str> = entries.iter().map(|entry| entry.key).collect();
     writeln!(
         code,
-        "}}\n\nimpl Texts {{\n    /// Every key with its text.\n    #[must_use]\n    \
-         pub fn entries(&self) -> Vec<(&'static str, &str)> {{\n        vec![{}]\n    }}\n}}",
-        pairs.join(", ")
+        "}}\n\n/// Keys of [`Texts`], in the order of the file.\nconst KEYS: [&str; {}] = {keys:?};",
+        keys.len()
     )?;
     Ok(code)
 }

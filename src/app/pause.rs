@@ -42,7 +42,7 @@ impl Pause {
             return;
         }
         self.pauses = None;
-        let words = |texts: &Texts| fill(&texts.store_failed, &[("reason", reason)]);
+        let words = |texts: &Texts| fill(texts.store_failed(), &[("reason", reason)]);
         parts.owners.tell(parts.languages.locales.map(words)).await;
     }
 
@@ -55,7 +55,7 @@ impl Pause {
         self.ended = Some(Instant::now());
         // Words that are sent again and again would be worse than none: of a store that fails at once, nothing is said.
         if parts.store.flush().await.is_ok() {
-            parts.owners.tell(parts.languages.locales.map(|texts| texts.store_resumed.clone())).await;
+            parts.owners.tell(parts.languages.locales.map(|texts| texts.store_resumed().to_owned())).await;
         }
     }
 

@@ -1,14 +1,24 @@
 //! What people read, in their language: one YAML file a language in `prompts/locales/`. Used by whoever writes to a chat.
 //! A new text is a line in each of these files.
 
+use std::fmt;
+
 use chrono::{DateTime, Datelike, TimeZone, Timelike};
-use serde::Deserialize;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
 use crate::domain::language::{ByLanguage, primary};
 use crate::domain::task::Reason;
 
-// The struct `Texts`: `build.rs` makes it from the keys of `prompts/locales/en.yaml`.
+// `KEYS` and a method of `Texts` for each: `build.rs` makes them from the keys of `prompts/locales/en.yaml`.
 include!(concat!(env!("OUT_DIR"), "/texts.rs"));
+
+/// All texts of one language, read by the method of each key. `{name}` marks a place that [`fill`] fills. The docs show the
+/// lines of the English file.
+///
+/// A table instead of a struct with a field for each key: a derived `Deserialize` for hundreds of fields is one function that
+/// takes the compiler many minutes.
+#[derive(Debug, Clone)]
+pub struct Texts([Box<str>; KEYS.len()]);
 
 /// The languages there are, by IETF tag; the first one serves everybody else.
 const FILES: [(&str, &str); 2] = [
@@ -47,7 +57,7 @@ impl Locales {
         let text = words.trim().to_lowercase();
         let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
         let is_named = |texts: &Texts| {
-            let names = texts.language_names.to_lowercase();
+            let names = texts.language_names().to_lowercase();
             names.split_whitespace().any(|name| words.contains(&name))
         };
         let mut named = self.all().filter(|(tag, texts)| primary(&text) == *tag || is_named(texts));
@@ -57,10 +67,20 @@ impl Locales {
 }
 
 impl Texts {
+    /// Text of the key with this index in [`KEYS`].
+    const fn at(&self, index: usize) -> &str {
+        &self.0[index]
+    }
+
+    /// Every key with its text, in the order of the file.
+    pub fn entries(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        KEYS.into_iter().zip(self.0.iter().map(AsRef::as_ref))
+    }
+
     /// The text of a key; `None` where there is no such key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
-        self.entries().into_iter().find(|(name, _)| *name == key).map(|(_, text)| text)
+        self.entries().find(|(name, _)| *name == key).map(|(_, text)| text)
     }
 
     /// Why a run of a task failed, as the rest of a sentence.
@@ -68,20 +88,20 @@ impl Texts {
     pub fn reason(&self, reason: &Reason) -> String {
         let text = match reason {
             Reason::Budget { time, zone } => {
-                return fill(&self.reason_budget, &[("time", time), ("zone", zone)]);
+                return fill(self.reason_budget(), &[("time", time), ("zone", zone)]);
             }
-            Reason::Agent { agent } => return fill(&self.reason_agent, &[("agent", agent)]),
-            Reason::Model => &self.reason_model,
-            Reason::Busy => &self.reason_busy,
-            Reason::Refused => &self.reason_refused,
-            Reason::Empty => &self.reason_empty,
-            Reason::Misfit => &self.reason_misfit,
-            Reason::Internal => &self.reason_internal,
-            Reason::Interrupted => &self.reason_interrupted,
-            Reason::Undelivered => &self.reason_undelivered,
-            Reason::Unclear => &self.reason_unclear,
+            Reason::Agent { agent } => return fill(self.reason_agent(), &[("agent", agent)]),
+            Reason::Model => self.reason_model(),
+            Reason::Busy => self.reason_busy(),
+            Reason::Refused => self.reason_refused(),
+            Reason::Empty => self.reason_empty(),
+            Reason::Misfit => self.reason_misfit(),
+            Reason::Internal => self.reason_internal(),
+            Reason::Interrupted => self.reason_interrupted(),
+            Reason::Undelivered => self.reason_undelivered(),
+            Reason::Unclear => self.reason_unclear(),
         };
-        text.clone()
+        text.to_owned()
     }
 
     /// A day and a time by the clock, such as `Mon 23 Nov 09:00`.
@@ -93,10 +113,42 @@ impl Texts {
     /// The same with the year, such as `Mon 4 Jan 2027 09:00`, unless it is this one.
     #[must_use]
     pub fn dated<Z: TimeZone>(&self, at: &DateTime<Z>, this_year: i32) -> String {
-        let weekday = nth(&self.weekdays, at.weekday().num_days_from_monday());
-        let month = nth(&self.months, at.month0());
+        let weekday = nth(self.weekdays(), at.weekday().num_days_from_monday());
+        let month = nth(self.months(), at.month0());
         let year = if at.year() == this_year { String::new() } else { format!(" {}", at.year()) };
         format!("{weekday} {} {month}{year} {:02}:{:02}", at.day(), at.hour(), at.minute())
+    }
+}
+
+impl<'de> Deserialize<'de> for Texts {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(ReadTexts)
+    }
+}
+
+struct ReadTexts;
+
+impl<'de> Visitor<'de> for ReadTexts {
+    type Value = Texts;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("a text for each key")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Texts, A::Error> {
+        let mut texts = [const { None }; KEYS.len()];
+        while let Some((key, text)) = map.next_entry::<String, Box<str>>()? {
+            let Some(index) = KEYS.iter().position(|known| *known == key) else {
+                return Err(Error::custom(format_args!("unknown key `{key}`")));
+            };
+            if texts[index].replace(text).is_some() {
+                return Err(Error::custom(format_args!("duplicate key `{key}`")));
+            }
+        }
+        if let Some(missing) = texts.iter().position(Option::is_none) {
+            return Err(Error::custom(format_args!("missing key `{}`", KEYS[missing])));
+        }
+        Ok(Texts(texts.map(Option::unwrap_or_default)))
     }
 }
 
@@ -146,9 +198,7 @@ mod tests {
     fn every_language_has_every_text_with_the_same_places() {
         let locales = Locales::load().unwrap();
         for (tag, texts) in locales.all() {
-            for ((key, text), (_, english)) in
-                texts.entries().into_iter().zip(locales.of(Some("en")).entries())
-            {
+            for ((key, text), (_, english)) in texts.entries().zip(locales.of(Some("en")).entries()) {
                 assert!(!text.trim().is_empty(), "{tag}: {key}");
                 assert_eq!(places(text), places(english), "{tag}: {key}");
             }
@@ -158,9 +208,9 @@ mod tests {
     #[test]
     fn a_tag_finds_its_language_and_english_is_for_the_rest() {
         let locales = Locales::load().unwrap();
-        assert_eq!(locales.of(Some("pt-BR")).language_name, "Português");
-        assert_eq!(locales.of(Some("xx")).language_name, "English");
-        assert_eq!(locales.of(None).language_name, "English");
+        assert_eq!(locales.of(Some("pt-BR")).language_name(), "Português");
+        assert_eq!(locales.of(Some("xx")).language_name(), "English");
+        assert_eq!(locales.of(None).language_name(), "English");
     }
 
     #[test]

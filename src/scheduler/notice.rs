@@ -15,9 +15,9 @@ use crate::text::{as_markdown, duration};
 pub(super) fn clock_set(texts: &Texts, step: Option<TimeDelta>, changed: usize) -> String {
     let by = duration(step.map_or(0, |step| step.num_seconds().abs()));
     let words = match step {
-        None => &texts.clock_wrong,
-        Some(step) if step < TimeDelta::zero() => &texts.clock_back,
-        Some(_) => &texts.clock_forward,
+        None => texts.clock_wrong(),
+        Some(step) if step < TimeDelta::zero() => texts.clock_back(),
+        Some(_) => texts.clock_forward(),
     };
     fill(words, &[("by", &by), ("count", &changed.to_string())])
 }
@@ -39,16 +39,16 @@ pub(super) async fn notice(
     let due = |at: DateTime<Utc>| texts.moment(&at.with_timezone(&task.zone));
     let (words, actions) = match tell {
         Tell::Failed(error) => (
-            fill(&texts.task_failed, &[("task", &name), ("error", &as_markdown(&texts.reason(error)))]),
+            fill(texts.task_failed(), &[("task", &name), ("error", &as_markdown(&texts.reason(error)))]),
             vec![Action::RunTask(task.id)],
         ),
         Tell::Paused(error) => (
-            fill(&texts.task_gave_up, &[("task", &name), ("error", &as_markdown(&texts.reason(error)))]),
+            fill(texts.task_gave_up(), &[("task", &name), ("error", &as_markdown(&texts.reason(error)))]),
             vec![Action::ResumeTask(task.id), Action::CancelTask(task.id)],
         ),
-        Tell::Missed(at) => (fill(&texts.task_missed, &[("task", &name), ("due", &due(*at))]), Vec::new()),
+        Tell::Missed(at) => (fill(texts.task_missed(), &[("task", &name), ("due", &due(*at))]), Vec::new()),
         Tell::Ask(at) => (
-            fill(&texts.task_ask, &[("task", &name), ("due", &due(*at))]),
+            fill(texts.task_ask(), &[("task", &name), ("due", &due(*at))]),
             vec![Action::RunTask(task.id), Action::SkipTask(task.id)],
         ),
     };

@@ -94,7 +94,7 @@ impl Ender {
             self.deliver(turn, finish.end.delivery, &control.cancel).await;
             self.deliver_cards(finish.end.cards).await;
             if finish.is_declined {
-                self.decline(question, &facts.texts.error_internal).await;
+                self.decline(question, facts.texts.error_internal()).await;
             }
         }
         // Whoever asked need not wait for that.
@@ -129,7 +129,7 @@ impl Ender {
         }
         // Nothing in a name is to become a link.
         let name = one_line(&approval.requester.name, NAME_CHARS).replace(['.', '/', '@'], " ");
-        let words = |texts: &Texts| fill(&texts.approval_notice, &[("name", &name)]);
+        let words = |texts: &Texts| fill(texts.approval_notice(), &[("name", &name)]);
         self.owners.tell(self.locales.map(words)).await;
     }
 
@@ -234,7 +234,7 @@ impl Ender {
 
     /// Says that a question stays in the inbox, so that nobody sends it again and gets two answers.
     pub(super) async fn hold(&self, question: &Question) {
-        self.decline(question, &self.texts(question).error_store).await;
+        self.decline(question, self.texts(question).error_store()).await;
     }
 
     async fn decline(&self, question: &Question, words: &str) {
@@ -248,7 +248,7 @@ impl Ender {
     /// Says that there is no question to try again.
     pub(super) async fn nothing_to_retry(&self, asked: &Question) {
         if let Some(first) = asked.parts.first() {
-            self.delivery.decline(&first.place, first.message, &self.texts(asked).retry_nothing).await;
+            self.delivery.decline(&first.place, first.message, self.texts(asked).retry_nothing()).await;
         }
     }
 
@@ -333,6 +333,6 @@ impl Ender {
         let spent = self.ledger.spent_today();
         let (tokens, money) = (tokens(spent.tokens), spent.money());
         let values = [("tokens", tokens.as_str()), ("money", &money), ("time", time), ("zone", zone)];
-        self.owners.tell(self.locales.map(|texts| fill(&texts.caps_reached, &values))).await;
+        self.owners.tell(self.locales.map(|texts| fill(texts.caps_reached(), &values))).await;
     }
 }

@@ -110,36 +110,36 @@ impl TurnError {
     pub fn words(&self, texts: &Texts) -> String {
         let text = match self {
             Self::Model(error, model) => match error {
-                ProviderError::Unauthorized(_) => &texts.error_unauthorized,
+                ProviderError::Unauthorized(_) => texts.error_unauthorized(),
                 ProviderError::UnknownModel(_) => {
-                    return fill(&texts.error_model, &[("model", &model.to_string())]);
+                    return fill(texts.error_model(), &[("model", &model.to_string())]);
                 }
-                ProviderError::NoQuota(_) => &texts.error_quota,
-                ProviderError::RateLimited { .. } => &texts.error_busy,
-                ProviderError::Unavailable(_) => &texts.error_unavailable,
-                ProviderError::TooLong(_) => &texts.error_long,
-                ProviderError::Refused(_) => &texts.error_refused,
+                ProviderError::NoQuota(_) => texts.error_quota(),
+                ProviderError::RateLimited { .. } => texts.error_busy(),
+                ProviderError::Unavailable(_) => texts.error_unavailable(),
+                ProviderError::TooLong(_) => texts.error_long(),
+                ProviderError::Refused(_) => texts.error_refused(),
                 ProviderError::Foreign(_) | ProviderError::WrongAddress(_) => {
-                    return fill(&texts.error_foreign, &[("model", &model.to_string())]);
+                    return fill(texts.error_foreign(), &[("model", &model.to_string())]);
                 }
-                ProviderError::Cut(_) => &texts.error_cut,
-                ProviderError::Stalled(_) => &texts.error_timeout,
+                ProviderError::Cut(_) => texts.error_cut(),
+                ProviderError::Stalled(_) => texts.error_timeout(),
             },
             Self::Gone { model, served } => {
                 let served = list(served);
-                return fill(&texts.error_gone, &[("model", &model.to_string()), ("served", &served)]);
+                return fill(texts.error_gone(), &[("model", &model.to_string()), ("served", &served)]);
             }
-            Self::Unpriced(model) => return fill(&texts.error_unpriced, &[("model", &model.to_string())]),
+            Self::Unpriced(model) => return fill(texts.error_unpriced(), &[("model", &model.to_string())]),
             Self::OverBudget { time, zone } => {
-                return fill(&texts.error_budget, &[("time", time), ("zone", zone)]);
+                return fill(texts.error_budget(), &[("time", time), ("zone", zone)]);
             }
-            Self::Withheld => &texts.error_refused,
-            Self::Empty => &texts.error_empty,
-            Self::Misfit => &texts.error_misfit,
+            Self::Withheld => texts.error_refused(),
+            Self::Empty => texts.error_empty(),
+            Self::Misfit => texts.error_misfit(),
             Self::NoAgent(_) => return texts.reason(&self.reason()),
-            Self::Internal => &texts.error_internal,
+            Self::Internal => texts.error_internal(),
         };
-        text.clone()
+        text.to_owned()
     }
 
     /// What it is to a task, for which nobody waits who could try again.

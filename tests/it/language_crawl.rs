@@ -40,7 +40,7 @@ const COMMANDS: [&str; 18] = [
 fn parts(texts: &Texts) -> BTreeSet<String> {
     let mut parts = BTreeSet::new();
     // Languages are called by their own names everywhere.
-    for (_, text) in texts.entries().into_iter().filter(|(key, _)| !key.starts_with("language_name")) {
+    for (_, text) in texts.entries().filter(|(key, _)| !key.starts_with("language_name")) {
         for line in text.lines() {
             let fixed = line.split('{').enumerate();
             let fixed = fixed.map(|(at, part)| if at == 0 { part } else { part.split_once('}').unwrap().1 });
@@ -104,7 +104,7 @@ async fn a_chat_in_portuguese_sees_no_english_word_of_figaros() {
     }
     assert!(pressed.len() >= 25, "few buttons: {pressed:?}");
     let locales = Locales::load().unwrap();
-    let ours: String = locales.of(Some("pt")).entries().iter().map(|(_, text)| format!("{text}\n")).collect();
+    let ours: String = locales.of(Some("pt")).entries().map(|(_, text)| format!("{text}\n")).collect();
     let english: Vec<String> =
         parts(locales.of(Some("en"))).into_iter().filter(|part| !ours.contains(part.as_str())).collect();
     for call in world.telegram.calls().iter().skip(begin) {

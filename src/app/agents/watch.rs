@@ -69,15 +69,15 @@ impl Watched for AgentWatch {
                 self.known = None;
                 info!(agents = own, "the owner's agents have changed");
                 let shown =
-                    |texts: &Texts| if own.is_empty() { texts.config_none.clone() } else { own.clone() };
-                self.news.tell(|texts| fill(&texts.agents_changed, &[("agents", &shown(texts))])).await;
+                    |texts: &Texts| if own.is_empty() { texts.config_none().to_owned() } else { own.clone() };
+                self.news.tell(|texts| fill(texts.agents_changed(), &[("agents", &shown(texts))])).await;
             }
             Err(faults) => {
                 let faults = faults.join("\n");
                 warn!(faults, "the owner's agents cannot be used; those of before hold");
                 if self.known.as_ref() != Some(&faults) {
                     let shown = told(&faults);
-                    self.news.tell(|texts| fill(&texts.agents_broken, &[("faults", &shown)])).await;
+                    self.news.tell(|texts| fill(texts.agents_broken(), &[("faults", &shown)])).await;
                 }
                 self.known = Some(faults);
             }

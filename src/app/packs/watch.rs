@@ -57,15 +57,15 @@ impl Watched for PackWatch {
                 self.known = None;
                 info!(packs = own, "the owner's packs have changed");
                 let shown =
-                    |texts: &Texts| if own.is_empty() { texts.config_none.clone() } else { own.clone() };
-                self.news.tell(|texts| fill(&texts.packs_changed, &[("packs", &shown(texts))])).await;
+                    |texts: &Texts| if own.is_empty() { texts.config_none().to_owned() } else { own.clone() };
+                self.news.tell(|texts| fill(texts.packs_changed(), &[("packs", &shown(texts))])).await;
             }
             Err(faults) => {
                 let faults = faults.join("\n");
                 warn!(faults, "the owner's packs cannot be used; those of before hold");
                 if self.known.as_ref() != Some(&faults) {
                     let shown = told(&faults);
-                    self.news.tell(|texts| fill(&texts.packs_broken, &[("faults", &shown)])).await;
+                    self.news.tell(|texts| fill(texts.packs_broken(), &[("faults", &shown)])).await;
                 }
                 self.known = Some(faults);
             }

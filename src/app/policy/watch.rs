@@ -62,8 +62,8 @@ impl Watched for PolicyWatch {
             }
         };
         let words = |texts: &Texts| match &count {
-            Ok(count) => fill(&texts.policy_changed, &[("file", &file), ("count", count)]),
-            Err(faults) => fill(&texts.policy_broken, &[("file", &file), ("faults", faults)]),
+            Ok(count) => fill(texts.policy_changed(), &[("file", &file), ("count", count)]),
+            Err(faults) => fill(texts.policy_broken(), &[("file", &file), ("faults", faults)]),
         };
         self.news.tell(words).await;
     }

@@ -62,10 +62,10 @@ impl Watched for ServersWatch {
         };
         let words = |texts: &Texts| match &names {
             Ok(names) => {
-                let names = if names.is_empty() { &texts.config_none } else { names };
-                fill(&texts.servers_changed, &[("file", &file), ("servers", names)])
+                let names = if names.is_empty() { texts.config_none() } else { names };
+                fill(texts.servers_changed(), &[("file", &file), ("servers", names)])
             }
-            Err(faults) => fill(&texts.servers_broken, &[("file", &file), ("faults", faults)]),
+            Err(faults) => fill(texts.servers_broken(), &[("file", &file), ("faults", faults)]),
         };
         self.news.tell(words).await;
     }

@@ -65,7 +65,7 @@ impl Command for Approve {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_approve
+        texts.command_approve()
     }
 
     fn group(&self) -> Option<Group> {
@@ -98,7 +98,7 @@ impl Command for Approve {
             Button::Rule(run, ruled, page) => self.rule(press, run, ruled, page).await?,
             Button::End(run, page) => self.end(press, run, page).await?,
             Button::List(_) | Button::Open(..) if asker.standing != Standing::Owner => {
-                Pressed::toast(&texts.owner_only)
+                Pressed::toast(texts.owner_only())
             }
             Button::List(page) => Pressed::card(self.list(asker, page)),
             Button::Open(run, page) => self.open(asker, run, page).await,
@@ -126,13 +126,13 @@ impl Approve {
         let (texts, all) = (self.cards.texts(asker), self.waiting(asker));
         let hours = self.approved(asker);
         if all.is_empty() && hours.is_empty() {
-            return Card::text(&texts.approval_none);
+            return Card::text(texts.approval_none());
         }
         let page = page_of(page, all.len());
         let ends = |grant: &Grant| {
             let left = (grant.until - self.cards.now()).num_minutes().max(1);
             let who = one_line(&grant.requester.name, GIST_CHARS / 3);
-            let label = format!("{}: {who}, {} ({left} min)", texts.button_approve_end, grant.method);
+            let label = format!("{}: {who}, {} ({left} min)", texts.button_approve_end(), grant.method);
             vec![send::Button::new(one_line(&label, GIST_CHARS), Button::End(grant.run, Some(number(page))))]
         };
         let row = |parked: &ParkedTurn| {
@@ -141,7 +141,7 @@ impl Approve {
             let press = Button::Open(parked.turn.id, number(page));
             vec![send::Button::new(one_line(&label, GIST_CHARS), press)]
         };
-        let title = if all.is_empty() { &texts.approval_open } else { &texts.approval_list };
+        let title = if all.is_empty() { texts.approval_open() } else { texts.approval_list() };
         Card::titled(title, String::new())
             .rows(all.iter().skip(page * ROWS).take(ROWS).map(row))
             .row(pager(page, all.len(), Button::List))
@@ -156,12 +156,12 @@ impl Approve {
             return Ok(Pressed::Stale);
         };
         if !self.approvers.may_end(user, &grant).await? {
-            return Ok(Pressed::toast(&texts.approval_no_right));
+            return Ok(Pressed::toast(texts.approval_no_right()));
         }
         let ended = self.approvers.grants.end(run, now);
         self.audit.audit(ended.iter().map(|grant| grant.ended(user, now)).collect()).await?;
         tracing::info!(%run, %user, "what was approved for an hour was ended");
-        let words = fill(&texts.approval_ended, &[("name", &asker.speaker.name)]);
+        let words = fill(texts.approval_ended(), &[("name", &asker.speaker.name)]);
         Ok(match page {
             Some(page) => Pressed::both(words, self.list(asker, page)),
             None => Pressed::Relabelled { toast: words.clone(), label: Some(words) },
@@ -172,15 +172,15 @@ impl Approve {
     async fn open(&self, asker: &Asker, run: RunId, page: Page) -> Pressed {
         let texts = self.cards.texts(asker);
         let Some(parked) = self.waiting(asker).into_iter().find(|parked| parked.turn.id == run) else {
-            return Pressed::both(&texts.gone, self.list(asker, page));
+            return Pressed::both(texts.gone(), self.list(asker, page));
         };
         let may_last = parked.question.approval.as_deref().is_some_and(|approval| approval.may_last);
         let button = |label: &str, ruled| send::Button::new(label, Button::Rule(run, ruled, Some(page)));
-        let hour = may_last.then(|| button(&texts.button_approve_hour, Ruled::Hour));
-        let once = button(&texts.button_approve_once, Ruled::Once);
-        let deny = button(&texts.button_approve_deny, Ruled::Denied);
+        let hour = may_last.then(|| button(texts.button_approve_hour(), Ruled::Hour));
+        let once = button(texts.button_approve_once(), Ruled::Once);
+        let deny = button(texts.button_approve_deny(), Ruled::Denied);
         let row = [once].into_iter().chain(hour).chain([deny]).collect();
-        let back = vec![send::Button::new(&texts.button_back, Button::List(page))];
+        let back = vec![send::Button::new(texts.button_back(), Button::List(page))];
         let words = &parked.question.text;
         if !fits(words) {
             let (name, language) = (FILE_NAME.to_owned(), Some("markdown".to_owned()));
@@ -213,13 +213,13 @@ impl Approve {
         if let Err(why) = self.approvers.may_rule(ruled, &speaker.user, approval).await? {
             tracing::info!(%run, user = %speaker.user, ?why, "somebody who may not has pressed under a call");
             return Ok(Pressed::toast(match why {
-                NotAllowed::Requester => &texts.approval_not_requester,
-                NotAllowed::OwnersOnly => &texts.approval_owners_only,
-                NotAllowed::NoRight => &texts.approval_no_right,
+                NotAllowed::Requester => texts.approval_not_requester(),
+                NotAllowed::OwnersOnly => texts.approval_owners_only(),
+                NotAllowed::NoRight => texts.approval_no_right(),
             }));
         }
         if ruled != Ruled::Denied && self.has_to_wait(approval) {
-            return Ok(Pressed::toast(&texts.approval_not_ready));
+            return Ok(Pressed::toast(texts.approval_not_ready()));
         }
         let (by, name, at) = (speaker.user.clone(), speaker.name.clone(), self.cards.now());
         let ruling = Ruling { ruled, by, name, at };
@@ -230,18 +230,18 @@ impl Approve {
         // It is stored: no bound on what waits may turn it away any more.
         self.mailboxes.post(conversation, Job::GoOn(run));
         let words = match ruled {
-            Ruled::Once => &texts.approval_approved,
-            Ruled::Hour => &texts.approval_approved_hour,
-            Ruled::Denied => &texts.approval_denied,
+            Ruled::Once => texts.approval_approved(),
+            Ruled::Hour => texts.approval_approved_hour(),
+            Ruled::Denied => texts.approval_denied(),
         };
         let words = fill(words, &[("name", &ruling.name)]);
         // Of a long call the buttons may stand under a file.
         if page.is_none() && !fits(&parked.question.text) {
             return Ok(Pressed::Over(words));
         }
-        let back = page.map(|page| send::Button::new(&texts.button_back, Button::List(page)));
+        let back = page.map(|page| send::Button::new(texts.button_back(), Button::List(page)));
         let end = (ruled == Ruled::Hour)
-            .then(|| send::Button::new(&texts.button_approve_end, Button::End(run, None)));
+            .then(|| send::Button::new(texts.button_approve_end(), Button::End(run, None)));
         let line = as_markdown(&words);
         let shown = Card::markdown(&format!("{}\n\n{line}", parked.question.text));
         Ok(Pressed::both(words, shown.row(end.into_iter().chain(back).collect())))

@@ -126,7 +126,7 @@ pub(super) fn pager<F: Family>(page: usize, rows: usize, press: impl Fn(Page) ->
 /// Says below lines with money what a price that nobody knows is shown as, if one is.
 pub(super) fn explain_unknown(lines: &mut Vec<String>, texts: &Texts) {
     if lines.iter().any(|line| line.contains(UNKNOWN_MONEY) || line.contains(PARTLY_UNKNOWN)) {
-        lines.push(texts.price_unknown.clone());
+        lines.push(texts.price_unknown().to_owned());
     }
 }
 

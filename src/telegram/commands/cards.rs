@@ -172,7 +172,7 @@ impl Cards {
         let texts = self.texts(asker);
         // A store that failed cannot settle the update either: the next start deals with it.
         let is_kept = matches!(error, StoreError::Failed { .. });
-        Card::text(if is_kept { &texts.error_store } else { &texts.error_internal })
+        Card::text(if is_kept { texts.error_store() } else { texts.error_internal() })
     }
 }
 
@@ -185,7 +185,7 @@ pub fn named(name: &str, username: Option<&str>) -> String {
 
 /// What is said over a button that sets something of a chat: that it is saved, or that it was so before.
 pub(super) fn saved<'a>(texts: &'a Texts, before: &ChatConfig, now: &ChatConfig) -> &'a str {
-    if before == now { &texts.nothing_changed } else { &texts.config_saved }
+    if before == now { texts.nothing_changed() } else { texts.config_saved() }
 }
 
 /// What an owner asks for does not wait behind answers to others.

@@ -244,11 +244,11 @@ impl Group {
     #[must_use]
     pub const fn heading(self, texts: &Texts) -> &str {
         match self {
-            Self::Chat => texts.help_chat.as_str(),
-            Self::Remember => texts.help_remember.as_str(),
-            Self::Schedule => texts.help_schedule.as_str(),
-            Self::Settings => texts.help_settings.as_str(),
-            Self::Owner => texts.help_owner.as_str(),
+            Self::Chat => texts.help_chat(),
+            Self::Remember => texts.help_remember(),
+            Self::Schedule => texts.help_schedule(),
+            Self::Settings => texts.help_settings(),
+            Self::Owner => texts.help_owner(),
         }
     }
 }

@@ -36,7 +36,7 @@ impl Command for Help {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_help
+        texts.command_help()
     }
 
     fn group(&self) -> Option<Group> {
@@ -46,9 +46,9 @@ impl Command for Help {
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
         let texts = self.cards.texts(request.asker);
         let is_owner = request.asker.standing == Standing::Owner;
-        let (title, said) = texts.help.trim().split_once('\n').unwrap_or_default();
+        let (title, said) = texts.help().trim().split_once('\n').unwrap_or_default();
         let as_text: Vec<&str> = said.lines().filter(|line| example(line).is_none()).collect();
-        let mut card = Card::titled(title, [&[texts.help_tap.as_str()][..], &as_text].concat().join("\n"));
+        let mut card = Card::titled(title, [&[texts.help_tap()][..], &as_text].concat().join("\n"));
         for group in Group::ALL {
             let of_group = request.commands.iter().filter(|command| command.group() == Some(group));
             let lines: Vec<String> = of_group
@@ -94,7 +94,7 @@ impl Help {
 
 /// The examples that can be asked as they stand.
 fn examples(texts: &Texts) -> impl Iterator<Item = &str> {
-    texts.help.lines().filter_map(example)
+    texts.help().lines().filter_map(example)
 }
 
 /// The example of a line; none where its words alone are not enough, as those of a reply.

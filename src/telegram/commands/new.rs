@@ -41,7 +41,7 @@ impl Command for NewSession {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_new
+        texts.command_new()
     }
 
     fn group(&self) -> Option<Group> {
@@ -59,10 +59,10 @@ impl Command for NewSession {
         // What waited there was given up.
         self.parked.reload().await?;
         let Some(name) = SessionName::by_person(request.argument) else {
-            return Ok(Card::text(&texts.new_session).into());
+            return Ok(Card::text(texts.new_session()).into());
         };
         let change = SessionChange { name: Some(name.clone()), ..SessionChange::default() };
         self.sessions.change_session(session.id, change).await?;
-        Ok(Card::text(fill(&texts.new_session_named, &[("name", &name.text)])).into())
+        Ok(Card::text(fill(texts.new_session_named(), &[("name", &name.text)])).into())
     }
 }

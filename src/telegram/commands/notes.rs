@@ -39,7 +39,7 @@ impl Command for Notes {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_notes
+        texts.command_notes()
     }
 
     fn group(&self) -> Option<Group> {
@@ -76,7 +76,7 @@ impl Notes {
         let texts = self.cards.texts(asker);
         let notes = self.store.notes(asker.place.chat).await?;
         if notes.is_empty() {
-            return Ok(Card::text(&texts.notes_empty));
+            return Ok(Card::text(texts.notes_empty()));
         }
         let keys = by_key(&notes);
         let page = page_of(page, keys.len());
@@ -87,7 +87,7 @@ impl Notes {
                 callback::Notes::Open(notes[0].id, 0),
             )]
         });
-        Ok(Card::titled(&texts.notes_title, "").rows(rows).row(pager(
+        Ok(Card::titled(texts.notes_title(), "").rows(rows).row(pager(
             page,
             keys.len(),
             callback::Notes::Lists,
@@ -98,7 +98,7 @@ impl Notes {
         let notes = self.store.notes(asker.place.chat).await?;
         match notes.iter().find(|note| note.id == id) {
             Some(note) => Ok(Pressed::card(self.key_card(asker, &notes, &note.key, page))),
-            None => Ok(Pressed::both(&self.cards.texts(asker).gone, self.lists(asker, 0).await?)),
+            None => Ok(Pressed::both(self.cards.texts(asker).gone(), self.lists(asker, 0).await?)),
         }
     }
 
@@ -121,19 +121,19 @@ impl Notes {
             let open = |page| callback::Notes::Open(first.id, page);
             pager(page, items.len(), open)
         });
-        let back = vec![Button::new(&self.cards.texts(asker).button_back, callback::Notes::Lists(0))];
+        let back = vec![Button::new(self.cards.texts(asker).button_back(), callback::Notes::Lists(0))];
         Card::titled(key, body.join("\n")).rows(rows).row(pages.unwrap_or_default()).row(back)
     }
 
     async fn remove(&self, asker: &Asker, id: NoteId, is_done: bool) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let Some(note) = self.store.remove_note(asker.place.chat, id).await? else {
-            return Ok(Pressed::both(&texts.gone, self.lists(asker, 0).await?));
+            return Ok(Pressed::both(texts.gone(), self.lists(asker, 0).await?));
         };
-        let words = if is_done { &texts.notes_done } else { &texts.notes_removed };
+        let words = if is_done { texts.notes_done() } else { texts.notes_removed() };
         let toast = fill(words, &[("text", &note.content)]);
         let card = self.after(asker, &note.key).await?;
-        let undo = vec![Button::new(&texts.button_undo, callback::Notes::Undo(id))];
+        let undo = vec![Button::new(texts.button_undo(), callback::Notes::Undo(id))];
         self.removed.keep(id, note, asker.place.chat, self.cards.now());
         Ok(Pressed::both(toast, card.row(undo)))
     }
@@ -150,10 +150,10 @@ impl Notes {
     async fn undo(&self, asker: &Asker, id: NoteId) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let Some(note) = self.removed.take(&id, asker.place.chat, self.cards.now()) else {
-            return Ok(Pressed::toast(&texts.gone));
+            return Ok(Pressed::toast(texts.gone()));
         };
         self.store.restore_note(&note).await?;
-        let toast = fill(&texts.notes_restored, &[("text", &note.content)]);
+        let toast = fill(texts.notes_restored(), &[("text", &note.content)]);
         Ok(Pressed::both(toast, self.after(asker, &note.key).await?))
     }
 }

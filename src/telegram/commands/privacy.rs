@@ -30,7 +30,7 @@ impl Command for Privacy {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_privacy
+        texts.command_privacy()
     }
 
     fn group(&self) -> Option<Group> {
@@ -41,13 +41,13 @@ impl Command for Privacy {
         let (asker, texts) = (request.asker, self.cards.texts(request.asker));
         let config = self.settings.chat_config(asker.place.chat).await?;
         let (model, count) = (self.models.of(&config), KEPT_BACKGROUND.to_string());
-        let mut parts = vec![texts.privacy_kept.clone()];
-        parts.extend(asker.place.is_group().then(|| fill(&texts.privacy_group, &[("count", &count)])));
-        parts.push(fill(&texts.privacy_seen, &[("provider", &model.provider), ("model", &model.model)]));
-        parts.push(texts.privacy_erase.clone());
-        let card = Card::titled(&texts.privacy_title, parts.join("\n\n")).row(vec![
-            Button::new(&texts.button_export, Export::Menu),
-            Button::new(&texts.button_forget, Forget::Menu),
+        let mut parts = vec![texts.privacy_kept().to_owned()];
+        parts.extend(asker.place.is_group().then(|| fill(texts.privacy_group(), &[("count", &count)])));
+        parts.push(fill(texts.privacy_seen(), &[("provider", &model.provider), ("model", &model.model)]));
+        parts.push(texts.privacy_erase().to_owned());
+        let card = Card::titled(texts.privacy_title(), parts.join("\n\n")).row(vec![
+            Button::new(texts.button_export(), Export::Menu),
+            Button::new(texts.button_forget(), Forget::Menu),
         ]);
         Ok(card.into())
     }

@@ -22,7 +22,7 @@ pub(super) async fn ask(cards: &Cards, asker: &Asker, words: String, hint: &str,
     if let Err(unsent) = &sent {
         tracing::warn!(chat = %asker.place.chat, ?unsent, "words could not be asked for");
     }
-    let toast = sent.is_err().then(|| cards.texts(asker).error_internal.clone());
+    let toast = sent.is_err().then(|| cards.texts(asker).error_internal().to_owned());
     Pressed::Shown { toast, card: None }
 }
 

@@ -38,22 +38,22 @@ pub fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> Vec<Vec<
     };
     let rules = |label, ruled| send::Button::new(label, Approve::Rule(run, ruled, None));
     let button = |action: &Action| match *action {
-        Action::GoOn => send::Button::new(&texts.button_go_on, Button::GoOn(turn.clone())),
-        Action::Retry => send::Button::new(&texts.button_retry, Button::Again(turn.clone())),
-        Action::OtherModel => send::Button::new(&texts.button_other_model, Button::Choose(turn.clone())),
-        Action::Pin => send::Button::new(&texts.button_pin, KeepAnswer::Ask),
-        Action::ApproveOnce => rules(&texts.button_approve_once, Ruled::Once),
-        Action::ApproveHour => rules(&texts.button_approve_hour, Ruled::Hour),
-        Action::ApproveDeny => rules(&texts.button_approve_deny, Ruled::Denied),
-        Action::Undo => send::Button::new(&texts.button_undo, Back(run)),
-        Action::Remind(record) => send::Button::new(&texts.button_remind, Records::Remind(record)),
-        Action::RunTask(task) => of_task(&texts.button_run_now, TaskVerb::Run, task),
-        Action::SkipTask(task) => of_task(&texts.button_skip, TaskVerb::Skip, task),
-        Action::ResumeTask(task) => of_task(&texts.button_resume, TaskVerb::Resume, task),
-        Action::CancelTask(task) => of_task(&texts.button_cancel, TaskVerb::Cancel, task),
-        Action::TaskDone(task) => of_task(&texts.button_done, TaskVerb::Done, task),
-        Action::TaskLater(task) => of_task(&texts.button_later, TaskVerb::Later(10), task),
-        Action::TaskTomorrow(task) => of_task(&texts.button_tomorrow, TaskVerb::Tomorrow, task),
+        Action::GoOn => send::Button::new(texts.button_go_on(), Button::GoOn(turn.clone())),
+        Action::Retry => send::Button::new(texts.button_retry(), Button::Again(turn.clone())),
+        Action::OtherModel => send::Button::new(texts.button_other_model(), Button::Choose(turn.clone())),
+        Action::Pin => send::Button::new(texts.button_pin(), KeepAnswer::Ask),
+        Action::ApproveOnce => rules(texts.button_approve_once(), Ruled::Once),
+        Action::ApproveHour => rules(texts.button_approve_hour(), Ruled::Hour),
+        Action::ApproveDeny => rules(texts.button_approve_deny(), Ruled::Denied),
+        Action::Undo => send::Button::new(texts.button_undo(), Back(run)),
+        Action::Remind(record) => send::Button::new(texts.button_remind(), Records::Remind(record)),
+        Action::RunTask(task) => of_task(texts.button_run_now(), TaskVerb::Run, task),
+        Action::SkipTask(task) => of_task(texts.button_skip(), TaskVerb::Skip, task),
+        Action::ResumeTask(task) => of_task(texts.button_resume(), TaskVerb::Resume, task),
+        Action::CancelTask(task) => of_task(texts.button_cancel(), TaskVerb::Cancel, task),
+        Action::TaskDone(task) => of_task(texts.button_done(), TaskVerb::Done, task),
+        Action::TaskLater(task) => of_task(texts.button_later(), TaskVerb::Later(10), task),
+        Action::TaskTomorrow(task) => of_task(texts.button_tomorrow(), TaskVerb::Tomorrow, task),
     };
     let row: Vec<send::Button> = actions.iter().map(button).collect();
     if row.is_empty() { Vec::new() } else { vec![row] }
@@ -76,7 +76,7 @@ impl Command for Retry {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_retry
+        texts.command_retry()
     }
 
     fn group(&self) -> Option<Group> {
@@ -176,7 +176,7 @@ impl Retry {
     }
 
     fn going_on(&self, press: &Press<'_>) -> Question {
-        let words = &self.cards.texts(press.asker).go_on_question;
+        let words = self.cards.texts(press.asker).go_on_question();
         // What goes on may be what others have asked for: that is looked up when the turn begins.
         Question { goes_on: true, ..press.ask(words, self.cards.now()) }
     }

@@ -40,7 +40,7 @@ impl Command for McpServers {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_mcp
+        texts.command_mcp()
     }
 
     fn group(&self) -> Option<Group> {
@@ -65,12 +65,12 @@ impl Command for McpServers {
             Button::List(page) => Pressed::card(self.list(asker, page)),
             Button::Open(name, page) => match self.servers.get(name.as_str()) {
                 Some(server) => Pressed::card(self.one(asker, &server, page)),
-                None => Pressed::both(&texts.gone, self.list(asker, 0)),
+                None => Pressed::both(texts.gone(), self.list(asker, 0)),
             },
             Button::Restart(name) => match self.servers.get(name.as_str()) {
                 Some(server) if !server.config.is_disabled => {
                     server.restart();
-                    Pressed::toast(&texts.servers_restarting)
+                    Pressed::toast(texts.servers_restarting())
                 }
                 Some(_) | None => return Err(PressError::Gone),
             },
@@ -88,7 +88,7 @@ impl McpServers {
     fn list(&self, asker: &Asker, page: Page) -> Card {
         let (texts, all) = (self.cards.texts(asker), self.servers.all());
         if all.is_empty() {
-            return Card::titled(&texts.servers_title, &texts.servers_none);
+            return Card::titled(texts.servers_title(), texts.servers_none());
         }
         let page = page_of(page, all.len());
         let shown: Vec<&Arc<Server>> = all.iter().skip(page * ROWS).take(ROWS).collect();
@@ -101,8 +101,8 @@ impl McpServers {
             let name = &server.config.name;
             Some(vec![send::Button::new(name, Button::Open(Short::new(name)?, 0))])
         };
-        let refresh = vec![send::Button::new(&texts.button_refresh, Button::List(number(page)))];
-        Card::titled(&texts.servers_title, lines.join("\n"))
+        let refresh = vec![send::Button::new(texts.button_refresh(), Button::List(number(page)))];
+        Card::titled(texts.servers_title(), lines.join("\n"))
             .rows(shown.iter().filter_map(row))
             .row(pager(page, all.len(), Button::List))
             .row(refresh)
@@ -115,27 +115,27 @@ impl McpServers {
         let mut lines = vec![
             format!("{} {}", mark(&status), state(texts, &status, usize::MAX)),
             server.config.place(),
-            fill(&texts.servers_restarts, &[("count", &status.restarts.to_string())]),
+            fill(texts.servers_restarts(), &[("count", &status.restarts.to_string())]),
         ];
         lines.extend(self.agents(texts, server, &status));
         lines.push(String::new());
         lines.extend(status.tools.iter().skip(page * ROWS).take(ROWS).map(|tool| line(tool)));
         if status.tools.iter().any(|tool| tool.is_approved) {
-            lines.push(texts.servers_open.clone());
+            lines.push(texts.servers_open().to_owned());
         }
         lines.extend(status.left_out.iter().take(LEFT_OUT).map(|left_out| {
-            fill(&texts.servers_left_out, &[("tool", &left_out.name), ("reason", &left_out.reason)])
+            fill(texts.servers_left_out(), &[("tool", &left_out.name), ("reason", &left_out.reason)])
         }));
         let more = status.left_out.len().saturating_sub(LEFT_OUT) + status.beyond;
         if more > 0 {
-            lines.push(fill(&texts.servers_beyond, &[("count", &more.to_string())]));
+            lines.push(fill(texts.servers_beyond(), &[("count", &more.to_string())]));
         }
         let name = &server.config.name;
         let open = |page| Short::new(name).map_or(Button::List(0), |name| Button::Open(name, page));
         let restart = Short::new(name).filter(|_| !server.config.is_disabled).map(Button::Restart);
-        let restart = restart.map(|press| send::Button::new(&texts.button_restart, press));
-        let refresh = send::Button::new(&texts.button_refresh, open(number(page)));
-        let back = vec![send::Button::new(&texts.button_back, Button::List(0))];
+        let restart = restart.map(|press| send::Button::new(texts.button_restart(), press));
+        let refresh = send::Button::new(texts.button_refresh(), open(number(page)));
+        let back = vec![send::Button::new(texts.button_back(), Button::List(0))];
         Card::titled(name, lines.join("\n"))
             .row(pager(page, status.tools.len(), open))
             .row([refresh].into_iter().chain(restart).collect())
@@ -150,15 +150,15 @@ impl McpServers {
         let listing: Vec<&Arc<Agent>> = agents.all().filter(lists).collect();
         let names: Vec<&str> = listing.iter().map(|agent| agent.name.as_str()).collect();
         let mut lines = vec![match names.is_empty() {
-            true => texts.servers_no_agents.clone(),
-            false => fill(&texts.servers_agents, &[("agents", &names.join(", "))]),
+            true => texts.servers_no_agents().to_owned(),
+            false => fill(texts.servers_agents(), &[("agents", &names.join(", "))]),
         }];
         let is_there =
             |tool: &str| tool == ALL_TOOLS || status.tools.iter().any(|known| known.remote == tool);
         for agent in listing.iter().filter(|_| status.phase == Phase::Ready) {
             let of = agent.server_tools.iter().filter(|of| of.server == *name && !is_there(&of.tool));
             lines.extend(
-                of.map(|of| fill(&texts.servers_missing, &[("agent", &agent.name), ("tool", &of.tool)])),
+                of.map(|of| fill(texts.servers_missing(), &[("agent", &agent.name), ("tool", &of.tool)])),
             );
         }
         lines
@@ -177,10 +177,10 @@ const fn mark(status: &Status) -> &'static str {
 
 fn state(texts: &Texts, status: &Status, most: usize) -> String {
     match &status.phase {
-        Phase::Off => texts.servers_off.clone(),
-        Phase::Starting => texts.servers_starting.clone(),
-        Phase::Ready => fill(&texts.servers_ready, &[("count", &status.tools.len().to_string())]),
-        Phase::Failed(why) => fill(&texts.servers_failed, &[("reason", &one_line(why, most))]),
+        Phase::Off => texts.servers_off().to_owned(),
+        Phase::Starting => texts.servers_starting().to_owned(),
+        Phase::Ready => fill(texts.servers_ready(), &[("count", &status.tools.len().to_string())]),
+        Phase::Failed(why) => fill(texts.servers_failed(), &[("reason", &one_line(why, most))]),
     }
 }
 

@@ -44,13 +44,13 @@ impl Start {
         let texts = self.cards.texts(asker);
         let model = self.ledger.models.default_model().to_string();
         let values = [("name", self.name.as_str()), ("model", &model)];
-        let example = vec![Button::new(&texts.button_example, callback::Start::Example)];
+        let example = vec![Button::new(texts.button_example(), callback::Start::Example)];
         if asker.standing != Standing::Owner {
-            return Card::text(fill(&texts.start_member, &values)).row(example);
+            return Card::text(fill(texts.start_member(), &values)).row(example);
         }
-        let access = vec![Button::new(&texts.button_access, callback::Start::Access)];
-        let settings = vec![Button::new(&texts.button_settings, callback::Config::Show)];
-        Card::text(fill(&texts.start_owner, &values)).row(example).row(access).row(settings)
+        let access = vec![Button::new(texts.button_access(), callback::Start::Access)];
+        let settings = vec![Button::new(texts.button_settings(), callback::Config::Show)];
+        Card::text(fill(texts.start_owner(), &values)).row(example).row(access).row(settings)
     }
 }
 
@@ -61,7 +61,7 @@ impl Command for Start {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_start
+        texts.command_start()
     }
 
     fn group(&self) -> Option<Group> {
@@ -75,7 +75,7 @@ impl Command for Start {
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
         // A good invitation has been redeemed before.
         if looks_like_invite(request.argument) && request.asker.standing != Standing::Owner {
-            return Ok(Card::text(&self.cards.texts(request.asker).owner_invite_void).into());
+            return Ok(Card::text(self.cards.texts(request.asker).owner_invite_void()).into());
         }
         Ok(self.card(request.asker).into())
     }
@@ -88,12 +88,12 @@ impl Command for Start {
         let texts = self.cards.texts(press.asker);
         Ok(match press.data.parse()? {
             callback::Start::Example => Pressed::Job {
-                job: Box::new(Job::Ask(press.ask(&texts.example_question, self.cards.now()))),
-                toast: Some(texts.example_question.clone()),
+                job: Box::new(Job::Ask(press.ask(texts.example_question(), self.cards.now()))),
+                toast: Some(texts.example_question().to_owned()),
                 once: false,
             },
             callback::Start::Access if press.asker.standing != Standing::Owner => {
-                Pressed::toast(&texts.owner_only)
+                Pressed::toast(texts.owner_only())
             }
             callback::Start::Access => Pressed::card(self.access.card(press.asker).await?),
             callback::Start::Back => Pressed::card(self.card(press.asker)),
@@ -103,6 +103,6 @@ impl Command for Start {
     fn question(&self, press: &Press<'_>) -> Option<Question> {
         let texts = self.cards.texts(press.asker);
         let asks = press.data.parse() == Ok(callback::Start::Example);
-        asks.then(|| press.ask(&texts.example_question, self.cards.now()))
+        asks.then(|| press.ask(texts.example_question(), self.cards.now()))
     }
 }

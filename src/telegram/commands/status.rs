@@ -44,7 +44,7 @@ impl Command for Status {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_status
+        texts.command_status()
     }
 
     fn group(&self) -> Option<Group> {
@@ -85,17 +85,17 @@ impl Status {
         // In a group everybody would read an owner's figures.
         if !asker.is_owner_alone() {
             let model = self.models.of(&config).to_string();
-            return Ok(Card::text(fill(&texts.status_member, &[("since", &since), ("model", &model)])));
+            return Ok(Card::text(fill(texts.status_member(), &[("since", &since), ("model", &model)])));
         }
         let health = self.store.health().await?;
         let undelivered = self.store.deliveries().await?.len();
         let error = vitals.last_error().map_or_else(
-            || texts.status_no_error.clone(),
+            || texts.status_no_error().to_owned(),
             |(at, label)| format!("{label}, {}", at.with_timezone(&zone).format("%Y-%m-%d %H:%M")),
         );
         let spent = self.models.ledger.spent_today();
         let (count, money) = (tokens(spent.tokens), spent.money());
-        let mut today = vec![fill(&texts.status_today, &[("tokens", &count), ("money", &money)])];
+        let mut today = vec![fill(texts.status_today(), &[("tokens", &count), ("money", &money)])];
         today.extend(cap_lines(&self.models.ledger, texts));
         let today = today.join("\n");
         let values = [
@@ -110,8 +110,8 @@ impl Status {
             ("restarts", self.mcp.restarts().to_string()),
         ];
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let refresh = vec![Button::new(&texts.button_refresh, callback::Status)];
-        Ok(Card::text(fill(&texts.status_owner, &values)).row(refresh))
+        let refresh = vec![Button::new(texts.button_refresh(), callback::Status)];
+        Ok(Card::text(fill(texts.status_owner(), &values)).row(refresh))
     }
 
     /// The model that is to answer here, and the one that did where another had to stand in.
@@ -120,7 +120,7 @@ impl Status {
             self.models.ledger.models.order(model).iter().map(ToString::to_string).collect();
         let model = order.join(" › ");
         match self.cards.vitals.last_model().filter(|last| Some(last) != order.first()) {
-            Some(last) => fill(&texts.status_model, &[("model", &model), ("last", &last)]),
+            Some(last) => fill(texts.status_model(), &[("model", &model), ("last", &last)]),
             None => model,
         }
     }
@@ -131,9 +131,9 @@ fn store_line(texts: &Texts, health: &StoreHealth) -> String {
     let (size, live) = (mebibytes(health.bytes), mebibytes(health.live));
     let unreadable = health.unreadable.to_string();
     let values = [("size", size.as_str()), ("live", &live), ("unreadable", &unreadable)];
-    let line = fill(&texts.status_store, &values);
+    let line = fill(texts.status_store(), &values);
     match health.bytes > FEW_BYTES && health.bytes / MUCH > health.live {
-        true => format!("{line}\n{}", texts.status_store_large),
+        true => format!("{line}\n{}", texts.status_store_large()),
         false => line,
     }
 }

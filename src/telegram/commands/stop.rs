@@ -36,7 +36,7 @@ impl Command for Stop {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_stop
+        texts.command_stop()
     }
 
     fn group(&self) -> Option<Group> {
@@ -56,10 +56,10 @@ impl Command for Stop {
         let texts = self.cards.texts(request.asker);
         let conversation = request.asker.place.conversation();
         if let Some(turn) = self.mailboxes.stop(conversation) {
-            return Ok(Outcome::Stopped(Card::text(&texts.stop_done), turn));
+            return Ok(Outcome::Stopped(Card::text(texts.stop_done()), turn));
         }
         let stopped = self.parked.stop(conversation).await?;
-        Ok(Card::text(if stopped { &texts.stop_done } else { &texts.stop_nothing }).into())
+        Ok(Card::text(if stopped { texts.stop_done() } else { texts.stop_nothing() }).into())
     }
 
     fn families(&self) -> &'static [&'static str] {
@@ -73,7 +73,7 @@ impl Command for Stop {
             return Ok(Pressed::Stale);
         };
         let Choice::Answer { question, answer } = chosen else {
-            return Ok(Pressed::toast(&self.cards.texts(asker).question_not_asked));
+            return Ok(Pressed::toast(self.cards.texts(asker).question_not_asked()));
         };
         let Some(part) = press.ask(&answer, self.cards.now()).parts.into_iter().next() else {
             return Ok(Pressed::Stale);

@@ -73,10 +73,10 @@ impl CommandTable {
     pub async fn run(&self, line: &CommandLine, message: &Inbound, asker: &Asker) -> Outcome {
         let texts = self.cards.texts(asker);
         let Some(command) = self.find(&line.name) else {
-            return Card::text(&texts.unknown_command).into();
+            return Card::text(texts.unknown_command()).into();
         };
         if !has(command.access(), asker) {
-            return Card::text(&texts.owner_only).into();
+            return Card::text(texts.owner_only()).into();
         }
         let request = Request {
             asker,
@@ -129,7 +129,7 @@ impl CommandTable {
         let (job, toast, once) = match pressed {
             Pressed::Job { job, toast, once } => (*job, toast, once),
             Pressed::Shown { toast, card } => return self.show(view, &press, toast, card).await,
-            Pressed::Stale => return self.end(view, &press, &self.cards.texts(&asker).gone).await,
+            Pressed::Stale => return self.end(view, &press, self.cards.texts(&asker).gone()).await,
             Pressed::Over(words) => return self.end(view, &press, &words).await,
             Pressed::Relabelled { toast, label } => {
                 return self.relabel(view, &press, &toast, label.as_deref()).await;
@@ -210,20 +210,20 @@ impl CommandTable {
     /// What is said where a card is to show what its message shows already: without a word the press would seem to do nothing.
     fn unchanged(&self, asker: &Asker, view: &CallbackView, card: Option<&Card>) -> Option<&str> {
         let is_shown = card?.is_shown_by(view.message.as_ref()?);
-        is_shown.then_some(self.cards.texts(asker).still_so.as_str())
+        is_shown.then_some(self.cards.texts(asker).still_so())
     }
 
     async fn pressed(&self, press: &Press<'_>) -> Pressed {
         let texts = self.cards.texts(press.asker);
         let Some(command) = self.of_family(callback::family(press.data)) else {
-            return Pressed::toast(&texts.gone);
+            return Pressed::toast(texts.gone());
         };
         if !has(command.press_access(), press.asker) {
-            return Pressed::toast(&texts.owner_only);
+            return Pressed::toast(texts.owner_only());
         }
         match command.press(press).await {
             Ok(pressed) => pressed,
-            Err(PressError::Gone) => Pressed::toast(&texts.gone),
+            Err(PressError::Gone) => Pressed::toast(texts.gone()),
             Err(PressError::Store(error)) => Pressed::card(self.cards.failed(press.asker, &error)),
         }
     }

@@ -24,8 +24,8 @@ pub fn undo_card(texts: &Texts, undo: &TurnUndo) -> Card {
     let line = |call: &Undoable| format!("• {}", what(texts, undo, call));
     let mut lines: Vec<String> = undo.calls.iter().map(line).collect();
     lines.extend(left_out(texts, undo));
-    let button = Button::new(&texts.button_undo, Back(undo.run));
-    Card::titled(&texts.undo_offer, lines.join("\n")).row(vec![button])
+    let button = Button::new(texts.button_undo(), Back(undo.run));
+    Card::titled(texts.undo_offer(), lines.join("\n")).row(vec![button])
 }
 
 /// Takes back what turns did.
@@ -62,7 +62,7 @@ impl TakeBack {
         let Back(run) = press.data.parse()?;
         let (asker, texts, now) = (press.asker, self.cards.texts(press.asker), self.cards.now());
         let user = &asker.speaker.user;
-        let late = || Pressed::Relabelled { toast: texts.undo_late.clone(), label: None };
+        let late = || Pressed::Relabelled { toast: texts.undo_late().to_owned(), label: None };
         let Some(undo) = self.undos.undo(run).await? else { return Ok(late()) };
         if undo.asked_in != asker.place.chat {
             return Err(PressError::Gone);
@@ -77,8 +77,8 @@ impl TakeBack {
         if let Err(why) = self.approvers.may_undo(user, &undo).await? {
             tracing::info!(%run, %user, ?why, "somebody who may not has pressed to take something back");
             return Ok(Pressed::toast(match why {
-                NotAllowed::Requester | NotAllowed::OwnersOnly => &texts.undo_owners_only,
-                NotAllowed::NoRight => &texts.undo_no_right,
+                NotAllowed::Requester | NotAllowed::OwnersOnly => texts.undo_owners_only(),
+                NotAllowed::NoRight => texts.undo_no_right(),
             }));
         }
         if let Some(taken) = undo.taken.clone() {
@@ -87,7 +87,7 @@ impl TakeBack {
         let taken =
             Taken { by: user.clone(), name: asker.speaker.name.clone(), at: now, press: press.update };
         let Some(mut undo) = self.undos.take_undo(run, taken.clone()).await? else {
-            return Ok(Pressed::toast(&texts.undo_under_way));
+            return Ok(Pressed::toast(texts.undo_under_way()));
         };
         tracing::info!(%run, %user, calls = undo.calls.len(), "what a turn did is taken back");
         // What was done last may rest on what was done before.
@@ -131,7 +131,7 @@ impl TakeBack {
         }
         let texts = self.cards.texts(press.asker);
         if !undo.has_ended() {
-            return Pressed::toast(&texts.undo_under_way);
+            return Pressed::toast(texts.undo_under_way());
         }
         let lines = lines(texts, &undo).join("; ");
         Pressed::Relabelled { toast: lines, label: Some(label(texts, &undo, taken)) }
@@ -157,21 +157,21 @@ impl TakeBack {
         let unsent = undo.calls.iter().filter(is_unsent).count();
         let done = undo.calls.iter().filter(|call| call.outcome == Some(Undone::Done)).count();
         if unsent > 0 && unsent + done == undo.calls.len() {
-            return Pressed::toast(&texts.undo_unreached);
+            return Pressed::toast(texts.undo_unreached());
         }
-        let title = fill(&texts.undo_result, &[("name", &one_line(&taken.name, NAME_CHARS))]);
+        let title = fill(texts.undo_result(), &[("name", &one_line(&taken.name, NAME_CHARS))]);
         self.cards.show(press.asker, Card::titled(&title, lines(texts, undo).join("\n"))).await;
         // What did not reach Telegram can be tried again.
         if unsent > 0 {
-            return Pressed::toast(&texts.undo_unreached);
+            return Pressed::toast(texts.undo_unreached());
         }
-        Pressed::Relabelled { toast: texts.undo_partly.clone(), label: Some(label(texts, undo, taken)) }
+        Pressed::Relabelled { toast: texts.undo_partly().to_owned(), label: Some(label(texts, undo, taken)) }
     }
 }
 
 /// What the button says once what it was for is done.
 fn label(texts: &Texts, undo: &TurnUndo, taken: &Taken) -> String {
-    let words = if undo.is_whole() { &texts.undo_label } else { &texts.undo_label_partly };
+    let words = if undo.is_whole() { texts.undo_label() } else { texts.undo_label_partly() };
     fill(words, &[("name", &one_line(&taken.name, NAME_CHARS))])
 }
 
@@ -180,14 +180,14 @@ fn lines(texts: &Texts, undo: &TurnUndo) -> Vec<String> {
     let line = |call: &Undoable| {
         let what = what(texts, undo, call);
         match call.outcome {
-            Some(Undone::Done) => fill(&texts.undo_line_done, &[("what", &what)]),
+            Some(Undone::Done) => fill(texts.undo_line_done(), &[("what", &what)]),
             Some(Undone::Refused(refusal)) => {
-                fill(&texts.undo_line_refused, &[("what", &what), ("why", why(texts, refusal))])
+                fill(texts.undo_line_refused(), &[("what", &what), ("why", why(texts, refusal))])
             }
             Some(Undone::Unsent) => {
-                fill(&texts.undo_line_refused, &[("what", &what), ("why", &texts.undo_why_unsent)])
+                fill(texts.undo_line_refused(), &[("what", &what), ("why", texts.undo_why_unsent())])
             }
-            Some(Undone::Unknown) | None => fill(&texts.undo_line_unknown, &[("what", &what)]),
+            Some(Undone::Unknown) | None => fill(texts.undo_line_unknown(), &[("what", &what)]),
         }
     };
     undo.calls.iter().map(line).chain(left_out(texts, undo)).collect()
@@ -195,17 +195,17 @@ fn lines(texts: &Texts, undo: &TurnUndo) -> Vec<String> {
 
 fn left_out(texts: &Texts, undo: &TurnUndo) -> Option<String> {
     let count = undo.left_out;
-    (count > 0).then(|| fill(&texts.undo_left_out, &[("count", &count.to_string())]))
+    (count > 0).then(|| fill(texts.undo_left_out(), &[("count", &count.to_string())]))
 }
 
 fn why(texts: &Texts, refusal: Refusal) -> &str {
     match refusal {
-        Refusal::TooOld => &texts.undo_why_old,
-        Refusal::Gone => &texts.undo_why_gone,
-        Refusal::NoRight => &texts.undo_why_right,
-        Refusal::NotThere => &texts.undo_why_left,
-        Refusal::Changed => &texts.undo_why_changed,
-        Refusal::Other => &texts.undo_why_refused,
+        Refusal::TooOld => texts.undo_why_old(),
+        Refusal::Gone => texts.undo_why_gone(),
+        Refusal::NoRight => texts.undo_why_right(),
+        Refusal::NotThere => texts.undo_why_left(),
+        Refusal::Changed => texts.undo_why_changed(),
+        Refusal::Other => texts.undo_why_refused(),
     }
 }
 
@@ -213,20 +213,20 @@ fn why(texts: &Texts, refusal: Refusal) -> &str {
 fn what(texts: &Texts, undo: &TurnUndo, undoable: &Undoable) -> String {
     let (call, target) = (&undoable.call, &undoable.target);
     let words = match call.method.as_str() {
-        "unbanChatMember" => &texts.undo_ban,
-        "unbanChatSenderChat" => &texts.undo_ban_channel,
-        "restrictChatMember" => &texts.undo_restriction,
-        "unpinChatMessage" => &texts.undo_pin,
-        "pinChatMessage" => &texts.undo_unpin,
-        "setChatTitle" => &texts.undo_title,
-        "setChatDescription" => &texts.undo_description,
-        "deleteMessages" => &texts.undo_messages,
-        RESTORE_RECORDS => &texts.undo_record,
-        _ => &texts.undo_message,
+        "unbanChatMember" => texts.undo_ban(),
+        "unbanChatSenderChat" => texts.undo_ban_channel(),
+        "restrictChatMember" => texts.undo_restriction(),
+        "unpinChatMessage" => texts.undo_pin(),
+        "pinChatMessage" => texts.undo_unpin(),
+        "setChatTitle" => texts.undo_title(),
+        "setChatDescription" => texts.undo_description(),
+        "deleteMessages" => texts.undo_messages(),
+        RESTORE_RECORDS => texts.undo_record(),
+        _ => texts.undo_message(),
     };
     let chat = match &target.title {
         Some(title) => one_line(title, NAME_CHARS),
-        None if target.chat == undo.asked_in => texts.approval_here.clone(),
+        None if target.chat == undo.asked_in => texts.approval_here().to_owned(),
         None => target.chat.to_string(),
     };
     let number = undoable.user().map(|user| user.to_string()).unwrap_or_default();

@@ -48,7 +48,7 @@ impl Command for Usage {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_usage
+        texts.command_usage()
     }
 
     fn group(&self) -> Option<Group> {
@@ -71,7 +71,7 @@ impl Command for Usage {
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let view = press.data.parse()?;
         if !press.asker.is_owner_alone() {
-            return Ok(Pressed::toast(&self.cards.texts(press.asker).owner_only));
+            return Ok(Pressed::toast(self.cards.texts(press.asker).owner_only()));
         }
         Ok(Pressed::card(self.of_bot(press.asker, view).await?))
     }
@@ -91,7 +91,7 @@ impl Usage {
         lines.extend(background_line(texts, &spent));
         lines.extend(self.last_answer(asker, texts).await?);
         explain_unknown(&mut lines, texts);
-        Ok(Card::titled(&texts.usage_title_chat, lines.join("\n")))
+        Ok(Card::titled(texts.usage_title_chat(), lines.join("\n")))
     }
 
     async fn of_bot(&self, asker: &Asker, view: View) -> Result<Card, StoreError> {
@@ -118,7 +118,7 @@ impl Usage {
         explain_unknown(&mut lines, texts);
         let buttons = View::ALL.into_iter().filter(|other| *other != view);
         let row = buttons.map(|other| Button::new(label(other, texts), other));
-        Ok(Card::titled(&texts.usage_title, lines.join("\n")).row(row.collect()))
+        Ok(Card::titled(texts.usage_title(), lines.join("\n")).row(row.collect()))
     }
 
     /// What the last answer of a chat took, and what of it the agents took that were asked for it.
@@ -134,7 +134,7 @@ impl Usage {
         let money = last.nano_usd.map_or_else(|| UNKNOWN_MONEY.to_owned(), dollars);
         let model = last.model_id.as_deref().unwrap_or("?");
         let values = [("tokens", count.as_str()), ("money", &money), ("model", model)];
-        let mut lines = vec![fill(&texts.usage_last, &values)];
+        let mut lines = vec![fill(texts.usage_last(), &values)];
         let turn = recent[..at].iter().rev().find_map(|message| message.turn);
         let children = match turn {
             Some(turn) => self.children.children(turn).await?,
@@ -163,7 +163,7 @@ pub(super) fn cap_lines(ledger: &Ledger, texts: &Texts) -> Vec<String> {
     let (caps, spent) = (ledger.caps(), ledger.spent_today());
     let line = |gone: String, cap: String, percent: String| {
         let values = [("gone", gone.as_str()), ("cap", &cap), ("percent", &percent)];
-        fill(&texts.usage_cap, &values)
+        fill(texts.usage_cap(), &values)
     };
     let percent = |gone: u64, cap: u64| (u128::from(gone) * 100 / u128::from(cap.max(1))).to_string();
     let by_tokens =
@@ -180,7 +180,7 @@ fn background_line(texts: &Texts, spent: &[Spending]) -> Option<String> {
     let spent = in_background(spent);
     let (count, money) = (tokens(spent.tokens), spent.money());
     let values = [("tokens", count.as_str()), ("money", &money)];
-    (spent.tokens > 0).then(|| fill(&texts.usage_background, &values))
+    (spent.tokens > 0).then(|| fill(texts.usage_background(), &values))
 }
 
 /// A line for each agent that was asked for an answer, below the one that asked it.
@@ -197,7 +197,7 @@ fn branch(texts: &Texts, children: &[ChildRun], child: &ChildRun, lines: &mut Ve
     let money = child.nano_usd.map_or_else(|| UNKNOWN_MONEY.to_owned(), dollars);
     let values = [("agent", child.agent.as_str()), ("tokens", count.as_str()), ("money", &money)];
     let depth = usize::try_from(child.depth).unwrap_or_default();
-    let mut line = format!("{}↳ {}", "  ".repeat(depth), fill(&texts.usage_child, &values));
+    let mut line = format!("{}↳ {}", "  ".repeat(depth), fill(texts.usage_child(), &values));
     if let Some(end) = child.outcome.as_ref().and_then(|outcome| end_words(texts, outcome.end)) {
         line.push_str(&format!(" ({end})"));
     }
@@ -210,26 +210,26 @@ fn branch(texts: &Texts, children: &[ChildRun], child: &ChildRun, lines: &mut Ve
 fn end_words(texts: &Texts, end: ChildEnd) -> Option<&str> {
     match end {
         ChildEnd::Done => None,
-        ChildEnd::Failed => Some(&texts.usage_child_failed),
-        ChildEnd::Timeout => Some(&texts.usage_child_timeout),
-        ChildEnd::Cancelled => Some(&texts.usage_child_cancelled),
-        ChildEnd::OverBudget => Some(&texts.usage_child_over_budget),
+        ChildEnd::Failed => Some(texts.usage_child_failed()),
+        ChildEnd::Timeout => Some(texts.usage_child_timeout()),
+        ChildEnd::Cancelled => Some(texts.usage_child_cancelled()),
+        ChildEnd::OverBudget => Some(texts.usage_child_over_budget()),
     }
 }
 
 /// What the button of a view says.
 fn label(view: View, texts: &Texts) -> &str {
     match view {
-        View::Days => &texts.usage_days,
-        View::Chats => &texts.usage_chats,
-        View::People => &texts.usage_people,
-        View::Models => &texts.usage_models,
+        View::Days => texts.usage_days(),
+        View::Chats => texts.usage_chats(),
+        View::People => texts.usage_people(),
+        View::Models => texts.usage_models(),
     }
 }
 
 /// A line a day, the oldest first.
 fn day_lines(texts: &Texts, days: &RangeInclusive<NaiveDate>, spent: &[Spending]) -> Vec<String> {
-    let names: Vec<&str> = texts.weekdays.split_whitespace().collect();
+    let names: Vec<&str> = texts.weekdays().split_whitespace().collect();
     let row = |day: NaiveDate| {
         let name = usize::try_from(day.weekday().num_days_from_monday()).ok().and_then(|at| names.get(at));
         let of_day = sum(spent.iter().filter(|spending| spending.day == day));

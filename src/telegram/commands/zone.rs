@@ -44,8 +44,8 @@ impl Clocks<'_> {
     /// Asks where a chat is; until it says so, this zone is assumed.
     #[must_use]
     pub fn question(&self, place: &Place, assumed: Tz) -> Card {
-        let how = if place.is_group() { &self.texts.zone_answer_group } else { &self.texts.zone_answer };
-        let body = format!("{}\n\n{how}", self.here(&self.texts.zone_question, assumed));
+        let how = if place.is_group() { self.texts.zone_answer_group() } else { self.texts.zone_answer() };
+        let body = format!("{}\n\n{how}", self.here(self.texts.zone_question(), assumed));
         Card::text(body).rows(self.choices(&zone::guesses(self.language)))
     }
 
@@ -53,19 +53,19 @@ impl Clocks<'_> {
     fn card(&self, config: &ChatConfig, default: Tz) -> Card {
         let texts = self.texts;
         let here = match config.timezone {
-            Some(zone) => self.here(&texts.zone_here, zone),
-            None => self.here(&texts.zone_default, default),
+            Some(zone) => self.here(texts.zone_here(), zone),
+            None => self.here(texts.zone_default(), default),
         };
-        let clear = config.timezone.map(|_| Button::new(&texts.button_clear, Press::Clear));
-        let settings = Button::new(&texts.button_settings, Config::Show);
-        Card::titled(&texts.config_timezone, format!("{here}\n\n{}", texts.zone_type))
+        let clear = config.timezone.map(|_| Button::new(texts.button_clear(), Press::Clear));
+        let settings = Button::new(texts.button_settings(), Config::Show);
+        Card::titled(texts.config_timezone(), format!("{here}\n\n{}", texts.zone_type()))
             .rows(self.choices(&zone::guesses(self.language)))
             .row(clear.into_iter().chain([settings]).collect())
     }
 
     /// Zones to choose from, for words that leave it open.
     fn which(&self, zones: &[Tz]) -> Card {
-        Card::text(&self.texts.zone_which).rows(self.choices(zones))
+        Card::text(self.texts.zone_which()).rows(self.choices(zones))
     }
 
     /// What became of a chat's tasks now that it is here.
@@ -79,22 +79,22 @@ impl Clocks<'_> {
             State::Active => line(words, task, shown),
             _ => format!("• {}", task.title()),
         };
-        let moved = followed.moved.iter().map(|task| next(task, &texts.zone_task, zone));
-        let kept = followed.kept.iter().map(|task| line(&texts.zone_task_kept, task, zone));
-        let others = followed.others.iter().map(|task| next(task, &texts.zone_task_there, task.zone));
+        let moved = followed.moved.iter().map(|task| next(task, texts.zone_task(), zone));
+        let kept = followed.kept.iter().map(|task| line(texts.zone_task_kept(), task, zone));
+        let others = followed.others.iter().map(|task| next(task, texts.zone_task_there(), task.zone));
         let lists = [
-            list(&texts.zone_moved, moved.collect()),
-            list(&texts.zone_kept, kept.collect()),
-            list(&texts.zone_others, others.collect()),
+            list(texts.zone_moved(), moved.collect()),
+            list(texts.zone_kept(), kept.collect()),
+            list(texts.zone_others(), others.collect()),
         ];
-        let first = self.here(&texts.zone_set, zone);
+        let first = self.here(texts.zone_set(), zone);
         let body: Vec<String> = std::iter::once(first).chain(lists.into_iter().flatten()).collect();
         let count = followed.others.len().to_string();
         let offer = vec![
-            Button::new(fill(&texts.button_move, &[("count", &count)]), Press::Move(zone)),
-            Button::new(&texts.button_leave, Press::Show),
+            Button::new(fill(texts.button_move(), &[("count", &count)]), Press::Move(zone)),
+            Button::new(texts.button_leave(), Press::Show),
         ];
-        let back = vec![Button::new(&texts.button_back, Press::Show)];
+        let back = vec![Button::new(texts.button_back(), Press::Show)];
         Card::text(body.join("\n\n")).row(if followed.others.is_empty() { back } else { offer })
     }
 
@@ -143,7 +143,7 @@ impl Command for Timezone {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_timezone
+        texts.command_timezone()
     }
 
     fn group(&self) -> Option<Group> {
@@ -163,7 +163,7 @@ impl Command for Timezone {
         let wanted = press.data.parse()?;
         let texts = zones.cards.texts(asker);
         if wanted != Press::Show && !zones.cards.may_change(asker).await {
-            return Ok(Pressed::toast(&texts.admin_only));
+            return Ok(Pressed::toast(texts.admin_only()));
         }
         let (settings, chat) = (&zones.settings, asker.place.chat);
         let before = settings.chat_config(chat).await?;
@@ -212,7 +212,7 @@ impl Zones {
         }
         let texts = self.cards.texts(asker);
         if !self.cards.may_change(asker).await {
-            return Ok(Card::text(&texts.admin_only));
+            return Ok(Card::text(texts.admin_only()));
         }
         if argument.eq_ignore_ascii_case("clear") {
             self.clear(asker).await?;
@@ -223,8 +223,8 @@ impl Zones {
             Told::Several(zones) => Ok(self.clocks(asker).which(&zones)),
             Told::Unknown => {
                 let words = one_line(argument, WORDS_CHARS);
-                let complaint = fill(&texts.zone_unknown, &[("value", &words)]);
-                let card = Card::text(format!("{complaint} {}", texts.zone_type));
+                let complaint = fill(texts.zone_unknown(), &[("value", &words)]);
+                let card = Card::text(format!("{complaint} {}", texts.zone_type()));
                 let clocks = self.clocks(asker);
                 Ok(card.rows(clocks.choices(&zone::guesses(clocks.language))))
             }
@@ -283,7 +283,7 @@ impl Zones {
     async fn move_others(&self, asker: &Asker, zone: Tz) -> Result<Pressed, StoreError> {
         let chat = asker.place.chat;
         if self.settings.chat_config(chat).await?.timezone != Some(zone) {
-            return Ok(Pressed::both(&self.cards.texts(asker).gone, self.card(asker).await?));
+            return Ok(Pressed::both(self.cards.texts(asker).gone(), self.card(asker).await?));
         }
         let followed = move_tasks(&*self.tasks, chat, zone, self.cards.now()).await?;
         Ok(Pressed::card(self.clocks(asker).done(zone, &followed)))

@@ -152,7 +152,7 @@ impl Router {
         let asker = Asker::new(&part, Standing::Owner);
         self.background.spawn("owner_invite", async move {
             if let Outcome::Card(card) = this.commands.run(&line, &part, &asker).await {
-                let title = Some(this.commands.cards.texts(&asker).owner_invite_redeemed.clone());
+                let title = Some(this.commands.cards.texts(&asker).owner_invite_redeemed().to_owned());
                 this.show(id, &asker, Card { title, ..card }).await;
             }
         });

@@ -21,7 +21,7 @@ impl Router {
         let is_new = self.odd_kinds.lock().is_ok_and(|mut told| told.insert(kind.to_owned()));
         if is_new {
             let id = update.id.to_string();
-            let words = |texts: &Texts| fill(&texts.update_odd, &[("kind", kind), ("id", &id)]);
+            let words = |texts: &Texts| fill(texts.update_odd(), &[("kind", kind), ("id", &id)]);
             self.owners.tell(self.commands.cards.languages.locales.map(words)).await;
         }
         Ok(Fate::Settled)

@@ -54,7 +54,7 @@ impl Router {
                 let language = self.commands.language(chat, None).await;
                 let name = part.speaker.username.as_deref().unwrap_or_default();
                 let locales = &self.commands.cards.languages.locales;
-                let words = fill(&locales.of(language.as_deref()).bots_loop, &[("bot", name)]);
+                let words = fill(locales.of(language.as_deref()).bots_loop(), &[("bot", name)]);
                 Ok(self.answer(&part, Standing::Borrowed, Card::text(words), None))
             }
         }

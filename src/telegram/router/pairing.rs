@@ -53,10 +53,10 @@ impl Router {
         let texts = self.commands.cards.texts(&asker);
         let words = if is_good {
             tracing::info!(%user, "somebody came in with a code");
-            texts.access_greeting.clone()
+            texts.access_greeting().to_owned()
         } else {
             let has_more = self.guesses.lock().unwrap_or_else(PoisonError::into_inner).note_wrong(user, now);
-            let words = if has_more { &texts.code_wrong } else { &texts.code_wrong_last };
+            let words = if has_more { texts.code_wrong() } else { texts.code_wrong_last() };
             fill(words, &[("hours", &PairingCode::HOURS.to_string())])
         };
         let this = Arc::clone(self);
@@ -72,7 +72,7 @@ impl Router {
 
     async fn tell_who_came_in(&self, asker: &Asker) {
         let who = named(&asker.speaker.name, asker.speaker.username.as_deref());
-        let words = |texts: &Texts| fill(&texts.code_used, &[("who", &who)]);
+        let words = |texts: &Texts| fill(texts.code_used(), &[("who", &who)]);
         self.owners.tell(self.commands.cards.languages.locales.map(words)).await;
     }
 }

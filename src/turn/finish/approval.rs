@@ -23,35 +23,35 @@ pub(super) fn card(texts: &Texts, approval: &Approval, now: DateTime<Utc>) -> St
     let gists: Vec<String> = approval.calls.iter().map(|call| gist(texts, approval, call, now)).collect();
     let name = |target: &Target| match &target.title {
         Some(title) => format!("{} ({})", shown(title), target.chat),
-        None if target.chat == approval.asked_in => texts.approval_here.clone(),
+        None if target.chat == approval.asked_in => texts.approval_here().to_owned(),
         None => target.chat.to_string(),
     };
     let chats: Vec<String> = approval.targets.iter().map(name).collect();
     let who = match (&approval.right, approval.needs_other) {
-        (None, _) => &texts.approval_by_owner,
-        (Some(_), false) => &texts.approval_by_admin,
-        (Some(_), true) => &texts.approval_by_other,
+        (None, _) => texts.approval_by_owner(),
+        (Some(_), false) => texts.approval_by_admin(),
+        (Some(_), true) => texts.approval_by_other(),
     };
     let why = match approval.rule.as_str() {
-        "default/unknown_address" => Some(texts.approval_why_address.clone()),
-        "default/reaching" => Some(texts.approval_why_reaching.clone()),
-        "default/hidden_message" => Some(texts.approval_why_hidden.clone()),
+        "default/unknown_address" => Some(texts.approval_why_address().to_owned()),
+        "default/reaching" => Some(texts.approval_why_reaching().to_owned()),
+        "default/hidden_message" => Some(texts.approval_why_hidden().to_owned()),
         _ => approval.reason.as_deref().map(shown),
     };
     let asker = &approval.requester;
     let username = asker.username.as_deref().map(|name| format!(" @{name}")).unwrap_or_default();
     let asker =
         shown(&format!("{}{username} ({})", asker.name, asker.user.telegram_id().unwrap_or_default()));
-    let hour = approval.may_last.then(|| fill(&texts.approval_hour, &[("name", &asker)]));
+    let hour = approval.may_last.then(|| fill(texts.approval_hour(), &[("name", &asker)]));
     let until = now + TimeDelta::minutes(WAITS_MINUTES.into());
     let lines = [
-        Some(fill(&texts.approval_title, &[("gist", &gists.join("; "))])),
-        Some(fill(&texts.approval_where, &[("chats", &chats.join(", "))])),
-        Some(fill(&texts.approval_asked_by, &[("name", &asker)])),
+        Some(fill(texts.approval_title(), &[("gist", &gists.join("; "))])),
+        Some(fill(texts.approval_where(), &[("chats", &chats.join(", "))])),
+        Some(fill(texts.approval_asked_by(), &[("name", &asker)])),
         why,
-        Some(who.clone()),
+        Some(who.to_owned()),
         hour,
-        Some(fill(&texts.approval_waits, &[("time", &time(until))])),
+        Some(fill(texts.approval_waits(), &[("time", &time(until))])),
     ];
     let lines: Vec<String> = lines.into_iter().flatten().collect();
     let calls = approval.calls.iter().map(whole).collect::<Vec<_>>().join("\n");
@@ -65,21 +65,21 @@ fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: DateTime<Utc
     let person = approval.people.iter().find(|person| person.user.to_string() == number);
     let user = person.map_or_else(|| number.clone(), |person| format!("{} ({number})", person.name));
     if let Some(ToolOfServer { server, tool, .. }) = &approval.server {
-        let words = fill(&texts.approval_server, &[("tool", tool), ("server", server)]);
+        let words = fill(texts.approval_server(), &[("tool", tool), ("server", server)]);
         return shown(&one_line(&words, GIST_CHARS));
     }
     let words = match call.method.as_str() {
-        "banChatMember" => &texts.approval_ban,
-        "unbanChatMember" => &texts.approval_unban,
-        "restrictChatMember" => &texts.approval_restrict,
-        "promoteChatMember" => &texts.approval_promote,
-        "deleteMessage" | "deleteMessages" => &texts.approval_delete,
-        "pinChatMessage" => &texts.approval_pin,
-        "unpinChatMessage" => &texts.approval_unpin,
-        "setChatTitle" => &texts.approval_title_change,
-        "sendMessage" => &texts.approval_send,
-        STANDING_RULE => &texts.approval_standing,
-        _ => &texts.approval_other,
+        "banChatMember" => texts.approval_ban(),
+        "unbanChatMember" => texts.approval_unban(),
+        "restrictChatMember" => texts.approval_restrict(),
+        "promoteChatMember" => texts.approval_promote(),
+        "deleteMessage" | "deleteMessages" => texts.approval_delete(),
+        "pinChatMessage" => texts.approval_pin(),
+        "unpinChatMessage" => texts.approval_unpin(),
+        "setChatTitle" => texts.approval_title_change(),
+        "sendMessage" => texts.approval_send(),
+        STANDING_RULE => texts.approval_standing(),
+        _ => texts.approval_other(),
     };
     let count = call.arguments.get("message_ids").and_then(Value::as_array).map_or(1, Vec::len);
     let values = [
@@ -94,9 +94,9 @@ fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: DateTime<Utc
     let until = until.map(|until| match DateTime::from_timestamp(until, 0) {
         // So Telegram takes it, by the docs of these methods.
         Some(at) if at >= now + TimeDelta::seconds(30) && at <= now + TimeDelta::days(366) => {
-            fill(&texts.approval_until, &[("time", &time(at))])
+            fill(texts.approval_until(), &[("time", &time(at))])
         }
-        Some(_) | None => texts.approval_for_ever.clone(),
+        Some(_) | None => texts.approval_for_ever().to_owned(),
     });
     shown(&one_line(&format!("{}{}", fill(words, &values), until.unwrap_or_default()), GIST_CHARS))
 }

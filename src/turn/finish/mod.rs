@@ -243,14 +243,14 @@ fn task_change(
 fn called_off(facts: &Facts<'_>) -> Vec<PendingDelivery> {
     let Some(first) = facts.question.parts.first() else { return Vec::new() };
     let words = |call: &ToolCall| match call.status {
-        ToolStatus::Failed => &facts.texts.approval_failed,
-        ToolStatus::Denied => &facts.texts.approval_called_off,
-        ToolStatus::Running | ToolStatus::Unknown | ToolStatus::Complete => &facts.texts.approval_unknown,
+        ToolStatus::Failed => facts.texts.approval_failed(),
+        ToolStatus::Denied => facts.texts.approval_called_off(),
+        ToolStatus::Running | ToolStatus::Unknown | ToolStatus::Complete => facts.texts.approval_unknown(),
     };
     let said = |call: &ToolCall| PendingDelivery {
         reply_to: call.approved_on,
         language: first.language.clone(),
-        ..PendingDelivery::new(facts.turn.id, first.place.clone(), words(call).clone(), facts.now)
+        ..PendingDelivery::new(facts.turn.id, first.place.clone(), words(call).to_owned(), facts.now)
     };
     facts.called_off.iter().map(said).collect()
 }

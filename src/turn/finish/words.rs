@@ -43,7 +43,7 @@ fn answered(facts: &Facts<'_>, answer: &Answer) -> Reply {
 fn stopped(facts: &Facts<'_>, answer: &Answer) -> Reply {
     let (text, texts, question) = (answer.pass.text.trim(), facts.texts, facts.question);
     if !text.is_empty() {
-        let markdown = format!("{}\n\n{}", honest(close_code(text), answer, texts), texts.stopped);
+        let markdown = format!("{}\n\n{}", honest(close_code(text), answer, texts), texts.stopped());
         // A task is run again from its card.
         let actions = match question.task {
             Some(_) => vec![Action::GoOn],
@@ -53,7 +53,7 @@ fn stopped(facts: &Facts<'_>, answer: &Answer) -> Reply {
     }
     let may_stay = question.task.is_none() && !question.is_in_group() && !answer.spoke;
     match may_stay && facts.has_shown {
-        true => Reply { markdown: texts.stopped.clone(), actions: vec![Action::Retry] },
+        true => Reply { markdown: texts.stopped().to_owned(), actions: vec![Action::Retry] },
         false => Reply::default(),
     }
 }
@@ -74,7 +74,7 @@ fn failed(facts: &Facts<'_>, error: &TurnError, written: &Answer) -> Reply {
     let mut words = error.words(texts);
     if question.standing == Standing::Owner {
         let turn = facts.turn.id.to_string();
-        let detail = fill(&texts.error_turn, &[("turn", &turn), ("label", error.label())]);
+        let detail = fill(texts.error_turn(), &[("turn", &turn), ("label", error.label())]);
         words = format!("{words}\n`{detail}`");
     }
     let actions = error.actions(!so_far.is_empty());
@@ -91,14 +91,14 @@ fn lateness(facts: &Facts<'_>) -> String {
     let late = question.task.as_ref().zip(question.lease()).filter(|(_, lease)| lease.late);
     late.map_or_else(String::new, |(task, lease)| {
         let due = facts.texts.moment(&lease.due.with_timezone(&task.zone));
-        format!("\n\n{}", fill(&facts.texts.task_late, &[("due", &due)]))
+        format!("\n\n{}", fill(facts.texts.task_late(), &[("due", &due)]))
     })
 }
 
 /// The words, and that nothing came of it where they promise something for later.
 fn honest(markdown: String, answer: &Answer, texts: &Texts) -> String {
     match answer.unkept {
-        true => format!("{}\n\n{}", close_code(&markdown), texts.promise_unkept),
+        true => format!("{}\n\n{}", close_code(&markdown), texts.promise_unkept()),
         false => markdown,
     }
 }
@@ -123,7 +123,7 @@ fn sources(texts: &Texts, text: &str, sources: &[Source]) -> String {
         return String::new();
     }
     let links: Vec<String> = sources.iter().take(MAX_SOURCES).map(link).collect();
-    format!("\n\n{}", fill(&texts.sources, &[("sources", &links.join(" · "))]))
+    format!("\n\n{}", fill(texts.sources(), &[("sources", &links.join(" · "))]))
 }
 
 fn link(source: &Source) -> String {

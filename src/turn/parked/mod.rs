@@ -311,9 +311,9 @@ impl Parked {
         let question = one_line(&parked.question.text, NAMED_CHARS);
         let words = match parked.question.approval {
             // Its time was ended where the numbers of its messages were.
-            Some(_) if parked.expires_at == parked.parked_at => &texts.approval_moved,
-            Some(_) => &texts.approval_expired,
-            None => &texts.question_expired,
+            Some(_) if parked.expires_at == parked.parked_at => texts.approval_moved(),
+            Some(_) => texts.approval_expired(),
+            None => texts.question_expired(),
         };
         let words = fill(words, &[("question", &question)]);
         let words = PendingDelivery::new(parked.turn.id, parked.place.clone(), words, self.0.clock.now());

@@ -19,19 +19,19 @@ pub(super) fn unreadable(question: &Question, texts: &Texts, model: &ModelName, 
     }
     let first = attachments.next()?;
     if first.is_picture() {
-        let markdown = fill(&texts.blind, &[("model", &model.to_string())]);
+        let markdown = fill(texts.blind(), &[("model", &model.to_string())]);
         return Some(Reply { markdown, actions: vec![Action::OtherModel] });
     }
     let kind = match first.kind {
-        AttachmentKind::Photo => &texts.kind_photo,
-        AttachmentKind::Document => &texts.kind_document,
-        AttachmentKind::Voice => &texts.kind_voice,
-        AttachmentKind::Audio => &texts.kind_audio,
-        AttachmentKind::Video | AttachmentKind::VideoNote | AttachmentKind::Animation => &texts.kind_video,
-        AttachmentKind::Sticker => &texts.kind_sticker,
-        AttachmentKind::Other => &texts.kind_other,
+        AttachmentKind::Photo => texts.kind_photo(),
+        AttachmentKind::Document => texts.kind_document(),
+        AttachmentKind::Voice => texts.kind_voice(),
+        AttachmentKind::Audio => texts.kind_audio(),
+        AttachmentKind::Video | AttachmentKind::VideoNote | AttachmentKind::Animation => texts.kind_video(),
+        AttachmentKind::Sticker => texts.kind_sticker(),
+        AttachmentKind::Other => texts.kind_other(),
         // Their labels say what they hold.
         AttachmentKind::Location | AttachmentKind::Contact | AttachmentKind::Poll => return None,
     };
-    Some(Reply { markdown: fill(&texts.unsupported, &[("kind", kind)]), actions: Vec::new() })
+    Some(Reply { markdown: fill(texts.unsupported(), &[("kind", kind)]), actions: Vec::new() })
 }

@@ -72,7 +72,7 @@ impl AccessCard {
         let denied = [people(&list.denied), list.denied_chats.clone()].concat();
         let named = [owners, people(&list.users), list.chats.clone(), denied].map(|ids| self.names(ids));
         let [owners, users, chats, denied] = join_all(named).await.try_into().unwrap_or_default();
-        let or_nobody = |names: String| if names.is_empty() { texts.nobody.clone() } else { names };
+        let or_nobody = |names: String| if names.is_empty() { texts.nobody().to_owned() } else { names };
         let mode = match self.access.mode {
             AccessMode::Pairing => "pairing",
             AccessMode::Allowlist => "allowlist",
@@ -90,13 +90,13 @@ impl AccessCard {
         let bots = if bots.is_empty() {
             bots
         } else {
-            format!("\n{}", fill(&texts.access_bots, &[("bots", &bots)]))
+            format!("\n{}", fill(texts.access_bots(), &[("bots", &bots)]))
         };
         let more = self.roles_and_bans(asker).await?;
-        let body = format!("{}{bots}{more}\n\n{}", fill(&texts.access_list, &values), texts.access_help);
-        let people = Button::new(&texts.button_people, callback::People::List(0));
-        let card = Card::text(body).row(vec![Button::new(&texts.button_code, callback::MakeCode), people]);
-        Ok(card.row(vec![Button::new(&texts.button_back, callback::Start::Back)]))
+        let body = format!("{}{bots}{more}\n\n{}", fill(texts.access_list(), &values), texts.access_help());
+        let people = Button::new(texts.button_people(), callback::People::List(0));
+        let card = Card::text(body).row(vec![Button::new(texts.button_code(), callback::MakeCode), people]);
+        Ok(card.row(vec![Button::new(texts.button_back(), callback::Start::Back)]))
     }
 
     /// Bots with the groups in which they are answered; empty for none.

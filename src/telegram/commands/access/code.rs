@@ -48,16 +48,16 @@ impl Codes {
     pub(super) async fn make(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         if self.access.mode != AccessMode::Pairing {
-            return Ok(Card::text(&texts.code_off));
+            return Ok(Card::text(texts.code_off()));
         }
         if !asker.is_owner_alone() {
-            return Ok(Card::text(&texts.code_in_private));
+            return Ok(Card::text(texts.code_in_private()));
         }
         let code = match random_letters(PairingCode::LETTERS, PairingCode::LENGTH) {
             Ok(code) => code,
             Err(error) => {
                 tracing::error!(%error, "the system has no source of randomness: no code can be made");
-                return Ok(Card::text(&texts.error_internal));
+                return Ok(Card::text(texts.error_internal()));
             }
         };
         let now = self.cards.now();
@@ -66,6 +66,6 @@ impl Codes {
         let link = format!("https://t.me/{}?start={code}", self.username);
         let (shown, hours) = (PairingCode::shown(&code), PairingCode::HOURS.to_string());
         let values = [("code", shown.as_str()), ("hours", &hours), ("link", &link)];
-        Ok(Card::text(fill(&texts.code_made, &values)))
+        Ok(Card::text(fill(texts.code_made(), &values)))
     }
 }

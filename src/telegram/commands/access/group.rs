@@ -36,7 +36,7 @@ impl AccessRequests {
         let mut asked = false;
         for place in self.owners().await {
             let texts = self.cards.languages.texts(place.chat, None).await;
-            let words = if is_added { &texts.group_added } else { &texts.group_request };
+            let words = if is_added { texts.group_added() } else { texts.group_request() };
             let buttons = GroupDecision::ALL
                 .into_iter()
                 .map(|decision| Button::new(label(texts, decision), AdmitGroup { decision, chat }));
@@ -54,7 +54,7 @@ impl AccessRequests {
         let (decided, is_new) = self.settle_group(press, asker).await?;
         let said = match decided == press.decision {
             true => words(decided),
-            false => fill(&texts.access_settled, &[("decided", &words(decided))]),
+            false => fill(texts.access_settled(), &[("decided", &words(decided))]),
         };
         match decided {
             GroupDecision::Allow if is_new => self.greet_group(chat).await,
@@ -111,16 +111,16 @@ impl AccessRequests {
 /// The words for a decision, with `{group}` for the group.
 const fn words(texts: &Texts, decision: GroupDecision) -> &str {
     match decision {
-        GroupDecision::Allow => texts.group_allowed.as_str(),
-        GroupDecision::Leave => texts.group_left.as_str(),
-        GroupDecision::Ignore => texts.group_ignored.as_str(),
+        GroupDecision::Allow => texts.group_allowed(),
+        GroupDecision::Leave => texts.group_left(),
+        GroupDecision::Ignore => texts.group_ignored(),
     }
 }
 
 const fn label(texts: &Texts, decision: GroupDecision) -> &str {
     match decision {
-        GroupDecision::Allow => texts.button_allow.as_str(),
-        GroupDecision::Leave => texts.button_leave_group.as_str(),
-        GroupDecision::Ignore => texts.button_ignore.as_str(),
+        GroupDecision::Allow => texts.button_allow(),
+        GroupDecision::Leave => texts.button_leave_group(),
+        GroupDecision::Ignore => texts.button_ignore(),
     }
 }

@@ -107,18 +107,18 @@ impl ChangeAccess {
         if !matches!(wish, Wish::Plain) {
             let whom = Whom::of(request, &self.list).await?;
             let Whom::Person(user) = whom else {
-                return Ok(Card::text(&self.list.cards.texts(request.asker).need_person));
+                return Ok(Card::text(self.list.cards.texts(request.asker).need_person()));
             };
             return self.list.fulfil(wish, user, request.asker).await;
         }
         let (asker, allows) = (request.asker, self.allows);
         let AccessCard { cards, settings, .. } = &self.list;
         let texts = cards.texts(asker);
-        let by_name = if allows { &texts.allowed_user } else { &texts.denied_user };
+        let by_name = if allows { texts.allowed_user() } else { texts.denied_user() };
         let mut person = None;
         let (change, who, words) = match Whom::of(request, &self.list).await? {
             Whom::Person(user) if !allows && self.list.owns(&user).await? => {
-                return Ok(Card::text(&texts.owner_not_denied));
+                return Ok(Card::text(texts.owner_not_denied()));
             }
             Whom::Person(user) => {
                 person = user.telegram_id();
@@ -131,20 +131,20 @@ impl ChangeAccess {
             }
             Whom::Group(chat) => (of_chat(allows, chat), cards.name_of(chat).await, by_name),
             Whom::Here(chat) => {
-                let words = if allows { &texts.allowed_chat } else { &texts.denied_chat };
+                let words = if allows { texts.allowed_chat() } else { texts.denied_chat() };
                 (of_chat(allows, chat), String::new(), words)
             }
             Whom::Bot(bot) => {
                 let name = bot.username.clone();
-                let words = if allows { &texts.allowed_bot } else { &texts.denied_bot };
+                let words = if allows { texts.allowed_bot() } else { texts.denied_bot() };
                 (if allows { AccessChange::AllowBot(bot) } else { AccessChange::DenyBot(bot) }, name, words)
             }
-            Whom::BotElsewhere => return Ok(Card::text(&texts.bot_elsewhere)),
+            Whom::BotElsewhere => return Ok(Card::text(texts.bot_elsewhere())),
             Whom::Nobody => return self.list.card(asker).await,
-            Whom::Unknown => return Ok(Card::text(&texts.need_number)),
+            Whom::Unknown => return Ok(Card::text(texts.need_number())),
         };
         let changed = settings.change_access(change, AuditActor::Person(asker.speaker.user.clone())).await?;
-        let words = if changed { words } else { &texts.nothing_changed };
+        let words = if changed { words } else { texts.nothing_changed() };
         let card = Card::text(fill(words, &[("id", &who)]));
         Ok(match person.filter(|_| allows) {
             Some(person) => card.row(roles::buttons(texts, person, asker)),
@@ -160,7 +160,7 @@ impl Command for ChangeAccess {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        if self.allows { &texts.command_allow } else { &texts.command_deny }
+        if self.allows { texts.command_allow() } else { texts.command_deny() }
     }
 
     fn group(&self) -> Option<Group> {

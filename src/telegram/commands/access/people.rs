@@ -47,11 +47,11 @@ impl AccessCard {
         let texts = self.cards.texts(asker);
         // They may have become one since.
         if self.owns(&UserId::telegram(person)).await? {
-            return Ok(Pressed::both(&texts.owner_has_no_role, self.people(page, asker).await?));
+            return Ok(Pressed::both(texts.owner_has_no_role(), self.people(page, asker).await?));
         }
         let by = AuditActor::Person(asker.speaker.user.clone());
         let changed = self.settings.change_access(change, by).await?;
-        let toast = if changed { &texts.config_saved } else { &texts.nothing_changed };
+        let toast = if changed { texts.config_saved() } else { texts.nothing_changed() };
         Ok(Pressed::both(toast, self.person(person, page, asker).await?))
     }
 
@@ -63,9 +63,9 @@ impl AccessCard {
         let shown: Vec<&UserId> = people.iter().skip(page * ROWS).take(ROWS).copied().collect();
         let row = async |user: &UserId| {
             let state = if list.denied.contains(user) {
-                texts.people_denied.as_str()
+                texts.people_denied()
             } else if list.bans.iter().any(|ban| ban.user == *user && !ban.is_over(now)) {
-                texts.people_banned.as_str()
+                texts.people_banned()
             } else {
                 role_name(texts, list.role_of(user, None))
             };
@@ -74,8 +74,8 @@ impl AccessCard {
             vec![Button::new(label, People::Open(person, number(page)))]
         };
         let rows = join_all(shown.into_iter().map(row)).await;
-        let about = if people.is_empty() { &texts.people_empty } else { &texts.people_about };
-        Ok(Card::titled(&texts.button_people, about).rows(rows).row(pager(page, people.len(), People::List)))
+        let about = if people.is_empty() { texts.people_empty() } else { texts.people_about() };
+        Ok(Card::titled(texts.button_people(), about).rows(rows).row(pager(page, people.len(), People::List)))
     }
 
     /// Everybody but the owners that the list names, each once.
@@ -98,23 +98,23 @@ impl AccessCard {
         let is_denied = list.denied.contains(&user);
         let all = self.there(&list, &user);
         let state = match (is_denied, list.users.contains(&user)) {
-            (true, _) => &texts.people_is_denied,
-            (false, true) => &texts.people_is_allowed,
-            (false, false) => &texts.people_is_not_allowed,
+            (true, _) => texts.people_is_denied(),
+            (false, true) => texts.people_is_allowed(),
+            (false, false) => texts.people_is_not_allowed(),
         };
-        let mut lines = vec![state.clone()];
+        let mut lines = vec![state.to_owned()];
         let (mut lifts, shown) = (Vec::new(), all.len().min(MAX_CHATS));
         for there in all.iter().take(MAX_CHATS) {
             let place = match there.chat {
                 Some(chat) => self.cards.name_of(chat).await,
-                None => texts.people_everywhere.clone(),
+                None => texts.people_everywhere().to_owned(),
             };
             lines.push(format!("{place}: {}", there.words(texts)));
-            let label = fill(&texts.button_lift, &[("place", &place)]);
+            let label = fill(texts.button_lift(), &[("place", &place)]);
             lifts.push(vec![Button::new(label, People::Lift(person, there.chat, page))]);
         }
         if all.len() > shown {
-            lines.push(fill(&texts.people_more, &[("count", &(all.len() - shown).to_string())]));
+            lines.push(fill(texts.people_more(), &[("count", &(all.len() - shown).to_string())]));
         }
         // Whoever is let in without a role is a member; nobody else has one that was not given.
         let is_let_in = list.users.contains(&user)
@@ -124,13 +124,13 @@ impl AccessCard {
             let mark = if is_theirs { "✓ " } else { "" };
             Button::new(format!("{mark}{}", role_name(texts, role)), People::Role(role, person, page))
         });
-        let allow = Button::new(&texts.button_allow, People::Allow(person, page));
-        let deny = Button::new(&texts.button_deny, People::Deny(person, page));
+        let allow = Button::new(texts.button_allow(), People::Allow(person, page));
+        let deny = Button::new(texts.button_deny(), People::Deny(person, page));
         Ok(Card::titled(&self.name_of(&user).await, lines.join("\n"))
             .row(roles.into())
             .row(vec![if is_denied { allow } else { deny }])
             .rows(lifts)
-            .row(vec![Button::new(&texts.button_back, People::List(page))]))
+            .row(vec![Button::new(texts.button_back(), People::List(page))]))
     }
 
     /// The roles and the bans of a person that hold now, by place: everywhere first.
@@ -155,10 +155,11 @@ impl There {
     fn words(&self, texts: &Texts) -> String {
         let role = self.role.map(|role| role_name(texts, role).to_owned());
         let ban = self.ban.as_ref().map(|ban| match ban.until {
-            Some(until) => {
-                fill(&texts.people_banned_until, &[("time", &until.format("%Y-%m-%d %H:%M UTC").to_string())])
-            }
-            None => texts.people_banned.clone(),
+            Some(until) => fill(
+                texts.people_banned_until(),
+                &[("time", &until.format("%Y-%m-%d %H:%M UTC").to_string())],
+            ),
+            None => texts.people_banned().to_owned(),
         });
         role.into_iter().chain(ban).collect::<Vec<_>>().join(", ")
     }

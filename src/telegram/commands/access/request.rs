@@ -81,7 +81,7 @@ impl AccessRequests {
         for place in owners {
             let texts = self.cards.languages.texts(place.chat, None).await;
             let words = fill(
-                &texts.access_request,
+                texts.access_request(),
                 &[("who", &named(&part.speaker.name, part.speaker.username.as_deref()))],
             );
             let buttons = Decision::ALL.into_iter().map(|decision| {
@@ -102,9 +102,9 @@ impl AccessRequests {
         let settled =
             self.settle(press.decision, user, AuditActor::Person(asker.speaker.user.clone())).await?;
         let words = match settled {
-            Settled::Owner => texts.owner_not_denied.clone(),
+            Settled::Owner => texts.owner_not_denied().to_owned(),
             Settled::Before(other) if other != press.decision => {
-                fill(&texts.access_settled, &[("decided", &words(other))])
+                fill(texts.access_settled(), &[("decided", &words(other))])
             }
             Settled::Before(decision) | Settled::Now(decision) => words(decision),
         };
@@ -142,7 +142,7 @@ impl AccessRequests {
         let place = private(press.person);
         let language = press.language.as_ref().map(Short::as_str);
         let texts = self.cards.languages.texts(place.chat, language).await;
-        self.cards.write(&place, Card::text(&texts.access_greeting), Urgency::Answer).await;
+        self.cards.write(&place, Card::text(texts.access_greeting()), Urgency::Answer).await;
     }
 
     /// The private chats of all owners.
@@ -176,9 +176,9 @@ impl AccessRequests {
 /// The words for a decision, with `{who}` for the person.
 const fn words(texts: &Texts, decision: Decision) -> &str {
     match decision {
-        Decision::Allow => texts.access_allowed.as_str(),
-        Decision::Ignore => texts.access_ignored.as_str(),
-        Decision::Block => texts.access_blocked.as_str(),
+        Decision::Allow => texts.access_allowed(),
+        Decision::Ignore => texts.access_ignored(),
+        Decision::Block => texts.access_blocked(),
     }
 }
 
@@ -188,8 +188,8 @@ const fn private(person: i64) -> Place {
 
 const fn label(texts: &Texts, decision: Decision) -> &str {
     match decision {
-        Decision::Allow => texts.button_allow.as_str(),
-        Decision::Ignore => texts.button_ignore.as_str(),
-        Decision::Block => texts.button_block.as_str(),
+        Decision::Allow => texts.button_allow(),
+        Decision::Ignore => texts.button_ignore(),
+        Decision::Block => texts.button_block(),
     }
 }

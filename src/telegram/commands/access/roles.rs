@@ -67,15 +67,15 @@ impl AccessCard {
         let texts = self.cards.texts(asker);
         match wish {
             // Without a wish nothing is changed here: `/allow` and `/deny` do that themselves.
-            Wish::Plain => Ok(Card::text(&texts.nothing_changed)),
+            Wish::Plain => Ok(Card::text(texts.nothing_changed())),
             Wish::Role(role) => {
                 let (person, chat) = (user.telegram_id().unwrap_or_default(), here(asker));
                 let words = self.given(GiveRole { role, person, chat }, asker).await?;
                 Ok(Card::text(words).row(buttons(texts, person, asker)))
             }
-            Wish::Ban { .. } if self.owns(&user).await? => Ok(Card::text(&texts.owner_not_denied)),
+            Wish::Ban { .. } if self.owns(&user).await? => Ok(Card::text(texts.owner_not_denied())),
             Wish::Ban { here: true, .. } if !asker.place.is_group() => {
-                Ok(Card::text(&texts.ban_here_in_group))
+                Ok(Card::text(texts.ban_here_in_group()))
             }
             Wish::Ban { here, span } => self.ban(user, here, span, asker).await,
         }
@@ -95,9 +95,9 @@ impl AccessCard {
         let change = AccessChange::Ban { ban: Ban { user, chat, until }, at: now };
         self.settings.change_access(change, AuditActor::Person(asker.speaker.user.clone())).await?;
         let words = match (here, &span) {
-            (true, Some(_)) => &texts.banned_here_for,
-            (true, None) => &texts.banned_here,
-            (false, _) => &texts.banned_for,
+            (true, Some(_)) => texts.banned_here_for(),
+            (true, None) => texts.banned_here(),
+            (false, _) => texts.banned_for(),
         };
         Ok(Card::text(fill(words, &[("id", &who), ("span", span.as_deref().unwrap_or_default())])))
     }
@@ -112,17 +112,17 @@ impl AccessCard {
     async fn given(&self, give: GiveRole, asker: &Asker) -> Result<String, StoreError> {
         let (texts, user) = (self.cards.texts(asker), UserId::telegram(give.person));
         if self.owns(&user).await? {
-            return Ok(texts.owner_has_no_role.clone());
+            return Ok(texts.owner_has_no_role().to_owned());
         }
         let who = self.name_of(&user).await;
         let change = AccessChange::GiveRole(GivenRole { user, chat: give.chat, role: give.role });
         self.settings.change_access(change, AuditActor::Person(asker.speaker.user.clone())).await?;
         let words = match (give.role, give.chat) {
-            (AccessRole::Admin, Some(_)) => &texts.made_admin_here,
-            (AccessRole::Admin, None) => &texts.made_admin,
-            (AccessRole::Member, _) => &texts.made_member,
-            (AccessRole::Guest, Some(_)) => &texts.made_guest_here,
-            (AccessRole::Guest, None) => &texts.made_guest,
+            (AccessRole::Admin, Some(_)) => texts.made_admin_here(),
+            (AccessRole::Admin, None) => texts.made_admin(),
+            (AccessRole::Member, _) => texts.made_member(),
+            (AccessRole::Guest, Some(_)) => texts.made_guest_here(),
+            (AccessRole::Guest, None) => texts.made_guest(),
         };
         Ok(fill(words, &[("id", &who)]))
     }
@@ -141,7 +141,7 @@ impl AccessCard {
                 ban.until.map_or("…".to_owned(), |until| until.format("%Y-%m-%d %H:%M UTC").to_string());
             lines.push_str(&format!(
                 "\n{}{place}",
-                fill(&texts.access_ban, &[("id", &who), ("time", &until)])
+                fill(texts.access_ban(), &[("id", &who), ("time", &until)])
             ));
         }
         Ok(lines)
@@ -173,8 +173,8 @@ fn here(asker: &Asker) -> Option<ChatId> {
 
 pub(super) const fn role_name(texts: &Texts, role: AccessRole) -> &str {
     match role {
-        AccessRole::Admin => texts.role_admin.as_str(),
-        AccessRole::Member => texts.role_member.as_str(),
-        AccessRole::Guest => texts.role_guest.as_str(),
+        AccessRole::Admin => texts.role_admin(),
+        AccessRole::Member => texts.role_member(),
+        AccessRole::Guest => texts.role_guest(),
     }
 }

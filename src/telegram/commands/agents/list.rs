@@ -74,13 +74,13 @@ impl ChatAgents {
         let Some(agent) = agents.choosable().find(|agent| agent.name.eq_ignore_ascii_case(name)) else {
             let names: Vec<&str> = agents.choosable().map(|agent| agent.name.as_str()).collect();
             let values = [("agent", name), ("agents", &names.join(", "))];
-            return Err(fill(&texts.config_agent_unknown, &values));
+            return Err(fill(texts.config_agent_unknown(), &values));
         };
         // It brings a model that only an owner may choose.
         let named = self.models.ledger.models.named();
         let is_refused = |model| asker.standing != Standing::Owner && !named.contains(model);
         match agent.model.as_ref().is_some_and(is_refused) {
-            true => Err(fill(&texts.model_not_named, &[("models", &list(&named))])),
+            true => Err(fill(texts.model_not_named(), &[("models", &list(&named))])),
             false => Ok(agent.name.clone()),
         }
     }
@@ -114,18 +114,20 @@ impl ChatAgents {
             let label = format!("{}{}", mark(chosen == Some(agent.name.as_str())), agent.name);
             Some(vec![Button::new(label, scope.set(Short::new(&agent.name)?, number(page)))])
         });
-        let clear = if scope == Scope::Chat { &texts.agents_default } else { &texts.agents_as_chat };
+        let clear = if scope == Scope::Chat { texts.agents_default() } else { texts.agents_as_chat() };
         let clear = Button::new(format!("{}{clear}", mark(chosen.is_none())), scope.clear(number(page)));
         let other = match scope {
-            Scope::Chat => session.is_some().then(|| Button::new(&texts.agents_here, Press::Here(0))),
-            Scope::Conversation => Some(Button::new(&texts.button_back, Press::List(0))),
+            Scope::Chat => session.is_some().then(|| Button::new(texts.agents_here(), Press::Here(0))),
+            Scope::Conversation => Some(Button::new(texts.button_back(), Press::List(0))),
         };
         let mut lines = now_lines(texts, &agents, &config, own);
         lines.push(String::new());
         lines.extend(shown.iter().map(|agent| line(texts, &agents, agent)));
         lines.push(String::new());
-        lines.push(if scope == Scope::Chat { &texts.agents_usage } else { &texts.agents_here_usage }.clone());
-        Ok(Card::titled(&texts.agents_title, lines.join("\n"))
+        lines.push(
+            if scope == Scope::Chat { texts.agents_usage() } else { texts.agents_here_usage() }.to_owned(),
+        );
+        Ok(Card::titled(texts.agents_title(), lines.join("\n"))
             .row(vec![clear])
             .rows(rows)
             .row(pager(page, all.len(), |page| scope.list(page)))
@@ -145,12 +147,12 @@ fn now_lines(texts: &Texts, agents: &AgentSet, config: &ChatConfig, own: Option<
     let known = |name: &str| agents.choosable().any(|agent| agent.name == name);
     let shown = |name: &str| match known(name) {
         true => name.to_owned(),
-        false => fill(&texts.config_agent_gone, &[("agent", name)]),
+        false => fill(texts.config_agent_gone(), &[("agent", name)]),
     };
     let of_chat = match config.agent.as_deref() {
         Some(name) => shown(name),
-        None => agents.own_default().map_or(texts.agents_default.clone(), |_| DEFAULT_AGENT.to_owned()),
+        None => agents.own_default().map_or(texts.agents_default().to_owned(), |_| DEFAULT_AGENT.to_owned()),
     };
-    let own = own.map(|name| fill(&texts.agents_now_here, &[("agent", &shown(name))]));
-    std::iter::once(fill(&texts.agents_now, &[("agent", &of_chat)])).chain(own).collect()
+    let own = own.map(|name| fill(texts.agents_now_here(), &[("agent", &shown(name))]));
+    std::iter::once(fill(texts.agents_now(), &[("agent", &of_chat)])).chain(own).collect()
 }

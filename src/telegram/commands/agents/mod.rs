@@ -29,7 +29,7 @@ impl Command for Agents {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_agents
+        texts.command_agents()
     }
 
     fn group(&self) -> Option<Group> {
@@ -58,7 +58,7 @@ impl Command for Agents {
         };
         let cards = &self.0.models.cards;
         if !cards.may_change(asker).await {
-            return Ok(Pressed::toast(&cards.texts(asker).admin_only));
+            return Ok(Pressed::toast(cards.texts(asker).admin_only()));
         }
         let agent = match agent.map(|agent| self.0.named(asker, agent.as_str())).transpose() {
             Ok(agent) => agent,
@@ -79,7 +79,7 @@ impl Agents {
             return self.0.card(asker, Scope::Chat, 0).await;
         }
         if !cards.may_change(asker).await {
-            return Ok(Card::text(&cards.texts(asker).admin_only));
+            return Ok(Card::text(cards.texts(asker).admin_only()));
         }
         let clears = [DEFAULT_AGENT, "clear"].iter().any(|word| name.eq_ignore_ascii_case(word));
         let agent = match (!clears).then(|| self.0.named(asker, name)).transpose() {
@@ -103,7 +103,7 @@ impl Agents {
             Scope::Chat => self.set(asker, agent).await?,
             Scope::Conversation => {
                 let Some(session) = self.0.session(asker).await? else {
-                    return Ok(Pressed::both(&texts.gone, self.0.card(asker, Scope::Chat, 0).await?));
+                    return Ok(Pressed::both(texts.gone(), self.0.card(asker, Scope::Chat, 0).await?));
                 };
                 let is_new = session.agent != agent;
                 let change = SessionChange { agent: Some(agent), ..SessionChange::default() };
@@ -111,7 +111,7 @@ impl Agents {
                 is_new
             }
         };
-        let toast = if is_new { &texts.config_saved } else { &texts.nothing_changed };
+        let toast = if is_new { texts.config_saved() } else { texts.nothing_changed() };
         Ok(Pressed::both(toast, self.0.card(asker, scope, page).await?))
     }
 

@@ -51,7 +51,7 @@ impl Command for Audit {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_audit
+        texts.command_audit()
     }
 
     fn group(&self) -> Option<Group> {
@@ -109,13 +109,13 @@ impl Audit {
         let lines: Vec<String> = shown.iter().map(|entry| view.line(entry)).collect();
         let turn = |page| if is_refused { Button::Refused(page) } else { Button::All(page) };
         let filter = match is_refused {
-            true => send::Button::new(&texts.button_audit_all, Button::All(0)),
-            false => send::Button::new(&texts.button_audit_refused, Button::Refused(0)),
+            true => send::Button::new(texts.button_audit_all(), Button::All(0)),
+            false => send::Button::new(texts.button_audit_refused(), Button::Refused(0)),
         };
         let export = (!asker.place.is_group() && !found.is_empty())
-            .then(|| send::Button::new(&texts.button_export, Button::Export));
-        let title = if is_refused { &texts.audit_title_refused } else { &texts.audit_title };
-        let body = if lines.is_empty() { texts.audit_empty.clone() } else { lines.join("\n") };
+            .then(|| send::Button::new(texts.button_export(), Button::Export));
+        let title = if is_refused { texts.audit_title_refused() } else { texts.audit_title() };
+        let body = if lines.is_empty() { texts.audit_empty().to_owned() } else { lines.join("\n") };
         let buttons = [filter].into_iter().chain(export).collect();
         Ok(Card::titled(title, body).row(pager(page, found.len(), turn)).row(buttons))
     }
@@ -164,14 +164,14 @@ impl Audit {
         let lines: Vec<String> = entries.iter().filter_map(|entry| entry.as_json().ok()).collect();
         let file = File { name: FILE_NAME.to_owned(), language: None, content: lines.join("\n") + "\n" };
         if !self.cards.send_file(asker, file).await {
-            return Ok(Pressed::toast(&texts.session_not_exported));
+            return Ok(Pressed::toast(texts.session_not_exported()));
         }
         let (count, place) = (count.to_string(), broken.unwrap_or_default().to_string());
         let words = match broken {
-            None => fill(&texts.audit_whole, &[("count", &count)]),
-            Some(_) => fill(&texts.audit_broken, &[("count", &count), ("place", &place)]),
+            None => fill(texts.audit_whole(), &[("count", &count)]),
+            Some(_) => fill(texts.audit_broken(), &[("count", &count), ("place", &place)]),
         };
         self.cards.show(asker, Card::text(words)).await;
-        Ok(Pressed::toast(&texts.session_exported))
+        Ok(Pressed::toast(texts.session_exported()))
     }
 }

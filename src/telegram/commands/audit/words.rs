@@ -30,22 +30,22 @@ pub(super) struct View<'a> {
 /// What an entry tells of, in a few words.
 pub(in super::super) fn kind(texts: &Texts, what: AuditKind) -> &str {
     match what {
-        AuditKind::CallAllowed => &texts.audit_call_allowed,
-        AuditKind::CallAsked => &texts.audit_call_asked,
-        AuditKind::CallDenied => &texts.audit_call_denied,
-        AuditKind::ApprovalGiven => &texts.audit_approval_given,
-        AuditKind::ApprovalDenied => &texts.audit_approval_denied,
-        AuditKind::ApprovalExpired => &texts.audit_approval_expired,
-        AuditKind::ApprovalEnded => &texts.audit_approval_ended,
-        AuditKind::ApprovalUsed => &texts.audit_approval_used,
-        AuditKind::AccessAllowed => &texts.audit_access_allowed,
-        AuditKind::AccessDenied => &texts.audit_access_denied,
-        AuditKind::AccessLifted => &texts.audit_access_lifted,
-        AuditKind::OwnerMade => &texts.audit_owner_made,
-        AuditKind::CodeMade => &texts.audit_code_made,
-        AuditKind::RoleGiven => &texts.audit_role_given,
-        AuditKind::SettingChanged => &texts.audit_setting_changed,
-        AuditKind::Undone => &texts.audit_undone,
+        AuditKind::CallAllowed => texts.audit_call_allowed(),
+        AuditKind::CallAsked => texts.audit_call_asked(),
+        AuditKind::CallDenied => texts.audit_call_denied(),
+        AuditKind::ApprovalGiven => texts.audit_approval_given(),
+        AuditKind::ApprovalDenied => texts.audit_approval_denied(),
+        AuditKind::ApprovalExpired => texts.audit_approval_expired(),
+        AuditKind::ApprovalEnded => texts.audit_approval_ended(),
+        AuditKind::ApprovalUsed => texts.audit_approval_used(),
+        AuditKind::AccessAllowed => texts.audit_access_allowed(),
+        AuditKind::AccessDenied => texts.audit_access_denied(),
+        AuditKind::AccessLifted => texts.audit_access_lifted(),
+        AuditKind::OwnerMade => texts.audit_owner_made(),
+        AuditKind::CodeMade => texts.audit_code_made(),
+        AuditKind::RoleGiven => texts.audit_role_given(),
+        AuditKind::SettingChanged => texts.audit_setting_changed(),
+        AuditKind::Undone => texts.audit_undone(),
     }
 }
 
@@ -65,8 +65,8 @@ impl View<'_> {
         let (texts, event) = (self.texts, &entry.event);
         let who = match &event.actor {
             AuditActor::Person(user) => self.person(user),
-            AuditActor::Bot => texts.audit_bot.clone(),
-            AuditActor::Model => texts.audit_model.clone(),
+            AuditActor::Bot => texts.audit_bot().to_owned(),
+            AuditActor::Model => texts.audit_model().to_owned(),
         };
         let at = texts.dated(&event.at.with_timezone(&self.zone), self.now.with_timezone(&self.zone).year());
         let what = kind(texts, event.what).to_owned();
@@ -74,9 +74,9 @@ impl View<'_> {
             event.method.as_ref().map_or(what.clone(), |method| format!("{what}: {}", method.as_str()));
         let target = event.target_user.as_ref().map(|user| self.person(user));
         let target = target.or_else(|| event.target_chat.map(|chat| self.chat(chat)));
-        let target = target.map(|name| fill(&texts.audit_target, &[("name", &name)]));
-        let place = event.chat.map(|chat| fill(&texts.audit_in, &[("chat", &self.chat(chat))]));
-        let rule = event.rule.as_ref().map(|rule| fill(&texts.audit_rule, &[("rule", rule.as_str())]));
+        let target = target.map(|name| fill(texts.audit_target(), &[("name", &name)]));
+        let place = event.chat.map(|chat| fill(texts.audit_in(), &[("chat", &self.chat(chat))]));
+        let rule = event.rule.as_ref().map(|rule| fill(texts.audit_rule(), &[("rule", rule.as_str())]));
         let parts = [Some(at), Some(who), Some(what), target, place, rule];
         format!("• {}", parts.into_iter().flatten().collect::<Vec<_>>().join(" · "))
     }
@@ -86,7 +86,7 @@ impl View<'_> {
     }
 
     fn chat(&self, chat: ChatId) -> String {
-        if chat == self.here { self.texts.approval_here.clone() } else { self.name(chat.0) }
+        if chat == self.here { self.texts.approval_here().to_owned() } else { self.name(chat.0) }
     }
 
     fn name(&self, id: i64) -> String {

@@ -12,11 +12,11 @@ const VALUE_CHARS: usize = 80;
 /// What a setting is called on cards.
 pub(super) fn label(texts: &Texts, field: Field) -> &str {
     match field {
-        Field::Language => &texts.config_language,
-        Field::Tone => &texts.config_personality,
-        Field::Instructions => &texts.config_instructions,
-        Field::Agent => &texts.config_agent,
-        Field::Answers => &texts.config_answers,
+        Field::Language => texts.config_language(),
+        Field::Tone => texts.config_personality(),
+        Field::Instructions => texts.config_instructions(),
+        Field::Agent => texts.config_agent(),
+        Field::Answers => texts.config_answers(),
     }
 }
 
@@ -26,10 +26,10 @@ pub(super) fn value(texts: &Texts, config: &ChatConfig, field: Field) -> String 
         value.as_deref().map_or(or.to_owned(), |text| one_line(text, VALUE_CHARS))
     };
     match field {
-        Field::Language => none(&config.language, &texts.config_auto),
-        Field::Tone => none(&config.personality, &texts.config_none),
-        Field::Instructions => none(&config.custom_prompt, &texts.config_none),
-        Field::Agent => none(&config.agent, &texts.config_agent_none),
+        Field::Language => none(&config.language, texts.config_auto()),
+        Field::Tone => none(&config.personality, texts.config_none()),
+        Field::Instructions => none(&config.custom_prompt, texts.config_none()),
+        Field::Agent => none(&config.agent, texts.config_agent_none()),
         Field::Answers => when_words(texts, config.answer_when).to_owned(),
     }
 }
@@ -48,8 +48,8 @@ pub(super) fn is_cut(config: &ChatConfig, setting: Setting) -> bool {
 /// In words, when the bot answers in a group.
 pub(super) fn when_words(texts: &Texts, when: AnswerWhen) -> &str {
     match when {
-        AnswerWhen::Mention => &texts.config_mention,
-        AnswerWhen::Always => &texts.config_always,
-        AnswerWhen::Off => &texts.config_off,
+        AnswerWhen::Mention => texts.config_mention(),
+        AnswerWhen::Always => texts.config_always(),
+        AnswerWhen::Off => texts.config_off(),
     }
 }

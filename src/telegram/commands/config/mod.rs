@@ -59,7 +59,7 @@ impl Command for Config {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_config
+        texts.command_config()
     }
 
     fn group(&self) -> Option<Group> {
@@ -121,7 +121,7 @@ impl Config {
         let config = self.settings.chat_config(asker.place.chat).await?;
         let Some(field) = name.parse::<Field>().ok().filter(|field| self.applies(*field, asker, &config))
         else {
-            return Ok(Card::text(&self.cards.texts(asker).config_usage));
+            return Ok(Card::text(self.cards.texts(asker).config_usage()));
         };
         if value.trim().is_empty() {
             return Ok(self.ask(asker, &config, field));
@@ -170,7 +170,7 @@ impl Config {
     fn line(&self, texts: &Texts, config: &ChatConfig, field: Field) -> String {
         let shown = match (field, &config.agent) {
             (Field::Agent, Some(agent)) if self.agents.now().chosen(config).is_none() => {
-                fill(&texts.config_agent_gone, &[("agent", agent)])
+                fill(texts.config_agent_gone(), &[("agent", agent)])
             }
             _ => value(texts, config, field),
         };
@@ -185,7 +185,7 @@ impl Config {
             None => format!("{name} ⚠️"),
         };
         match config.packs.as_slice() {
-            [] => self.cards.texts(asker).config_none.clone(),
+            [] => self.cards.texts(asker).config_none().to_owned(),
             names => names.iter().map(title).collect::<Vec<_>>().join(", "),
         }
     }
@@ -196,24 +196,24 @@ impl Config {
         let fields = || Field::ALL.into_iter().filter(|field| self.applies(*field, asker, &config));
         let zone = match config.timezone {
             Some(zone) => zone.name().to_owned(),
-            None => fill(&texts.config_default, &[("zone", self.default_zone.name())]),
+            None => fill(texts.config_default(), &[("zone", self.default_zone.name())]),
         };
         let model = self.models.of(&config);
         let persona = self.personas.chosen(asker, &config).await?;
-        let persona = persona.as_deref().unwrap_or(&texts.config_none);
+        let persona = persona.as_deref().unwrap_or(texts.config_none());
         let mut body: Vec<String> = fields().map(|field| self.line(texts, &config, field)).collect();
-        body.push(format!("{}: {persona}", texts.persona_title));
-        body.push(format!("{}: {}", texts.button_packs, self.packs(asker, &config)));
-        body.push(format!("{}: {zone}", texts.config_timezone));
-        body.push(format!("{}: {model}", texts.model_title));
+        body.push(format!("{}: {persona}", texts.persona_title()));
+        body.push(format!("{}: {}", texts.button_packs(), self.packs(asker, &config)));
+        body.push(format!("{}: {zone}", texts.config_timezone()));
+        body.push(format!("{}: {model}", texts.model_title()));
         let mut buttons: Vec<Button> =
             fields().map(|field| Button::new(label(texts, field), Press::Ask(field))).collect();
-        buttons.push(Button::new(&texts.persona_title, Persona::List(0)));
-        buttons.push(Button::new(&texts.button_packs, Records::Packs(0)));
-        buttons.push(Button::new(&texts.config_timezone, Zone::Show));
-        buttons.push(Button::new(&texts.model_title, Model::Show));
+        buttons.push(Button::new(texts.persona_title(), Persona::List(0)));
+        buttons.push(Button::new(texts.button_packs(), Records::Packs(0)));
+        buttons.push(Button::new(texts.config_timezone(), Zone::Show));
+        buttons.push(Button::new(texts.model_title(), Model::Show));
         let rows = buttons.chunks(2).map(<[Button]>::to_vec);
-        Ok(Card::titled(&texts.config_title, body.join("\n")).rows(rows))
+        Ok(Card::titled(texts.config_title(), body.join("\n")).rows(rows))
     }
 
     /// The card of one setting: what it asks, choices, clear, back.
@@ -224,34 +224,34 @@ impl Config {
             |label: &str, value: &str| Some(Button::new(label, Press::Set(Choice::new(field, value)?)));
         let (question, choices): (String, Vec<Button>) = match field {
             Field::Language => {
-                let question = with_value(texts, &texts.config_ask_language, config.language.as_deref());
+                let question = with_value(texts, texts.config_ask_language(), config.language.as_deref());
                 (question, LANGUAGES.iter().filter_map(|name| choice(name, name)).collect())
             }
             Field::Tone => {
                 let tones =
-                    [&texts.tone_friendly, &texts.tone_formal, &texts.tone_playful, &texts.tone_terse];
+                    [texts.tone_friendly(), texts.tone_formal(), texts.tone_playful(), texts.tone_terse()];
                 let question =
-                    with_value(texts, &texts.config_ask_personality, config.personality.as_deref());
+                    with_value(texts, texts.config_ask_personality(), config.personality.as_deref());
                 (question, tones.iter().filter_map(|tone| choice(tone, tone)).collect())
             }
             Field::Instructions => {
-                let now = config.custom_prompt.as_deref().or(Some(&texts.config_none));
-                (with_value(texts, &texts.config_ask_instructions, now), Vec::new())
+                let now = config.custom_prompt.as_deref().or(Some(texts.config_none()));
+                (with_value(texts, texts.config_ask_instructions(), now), Vec::new())
             }
             Field::Agent => {
                 let agents = self.agents.now();
                 let names = agents.choosable().map(|agent| agent.name.as_str());
-                let question = with_value(texts, &texts.config_ask_agent, config.agent.as_deref());
+                let question = with_value(texts, texts.config_ask_agent(), config.agent.as_deref());
                 (question, names.take(MAX_CHOICES).filter_map(|name| choice(name, name)).collect())
             }
             Field::Answers => {
                 let choices = AnswerWhen::ALL.iter();
                 let choices = choices.filter_map(|when| choice(when_words(texts, *when), when.name()));
-                (texts.config_ask_answers.clone(), choices.collect())
+                (texts.config_ask_answers().to_owned(), choices.collect())
             }
         };
-        let clear = Button::new(&texts.button_clear, Press::Clear(field));
-        let back = Button::new(&texts.button_back, Press::Show);
+        let clear = Button::new(texts.button_clear(), Press::Clear(field));
+        let back = Button::new(texts.button_back(), Press::Show);
         Card::titled(label(texts, field), question)
             .rows(choices.chunks(2).map(<[Button]>::to_vec))
             .row(vec![clear, back])
@@ -272,7 +272,7 @@ impl Config {
             }
             Field::Answers => {
                 let when = value.map_or(Some(AnswerWhen::default()), AnswerWhen::named);
-                let when = when.ok_or_else(|| texts.config_usage.clone())?;
+                let when = when.ok_or_else(|| texts.config_usage().to_owned())?;
                 ConfigPatch { answer_when: Some(when), ..none }
             }
         })
@@ -287,11 +287,11 @@ impl Config {
     ) -> Result<Result<Option<String>, String>, StoreError> {
         let texts = self.cards.texts(asker);
         if !self.cards.may_change(asker).await {
-            return Ok(Err(texts.admin_only.clone()));
+            return Ok(Err(texts.admin_only().to_owned()));
         }
         if value.is_some_and(|value| value.chars().count() > MAX_SETTING_CHARS) {
             let limit = MAX_SETTING_CHARS.to_string();
-            return Ok(Err(fill(&texts.config_too_long, &[("limit", &limit)])));
+            return Ok(Err(fill(texts.config_too_long(), &[("limit", &limit)])));
         }
         let change = match self.patch(asker, field, value) {
             Ok(change) => change,
@@ -300,14 +300,14 @@ impl Config {
         let config = self.settings.change_chat_config(asker.place.chat, change).await?;
         let is_always = field == Field::Answers && config.answer_when == AnswerWhen::Always;
         let is_hidden = is_always && !self.sees_all(asker.place.chat).await;
-        Ok(Ok(is_hidden.then(|| texts.privacy_hint.clone())))
+        Ok(Ok(is_hidden.then(|| texts.privacy_hint().to_owned())))
     }
 }
 
 /// A question with the whole of what is set now, if anything.
 fn with_value(texts: &Texts, question: &str, value: Option<&str>) -> String {
     match value {
-        Some(value) => format!("{question}\n{}", fill(&texts.config_now, &[("value", value)])),
+        Some(value) => format!("{question}\n{}", fill(texts.config_now(), &[("value", value)])),
         None => question.to_owned(),
     }
 }

@@ -33,17 +33,17 @@ pub fn settings_card(texts: &Texts, change: &ConfigChange, default: Tz, now: Dat
     let is_cut =
         |setting: Setting| fields::is_cut(&change.before, setting) || fields::is_cut(&change.after, setting);
     if change.settings().any(is_cut) {
-        lines.push(texts.settings_whole.clone());
+        lines.push(texts.settings_whole().to_owned());
     }
-    let undo = Button::new(&texts.button_undo, Undo(change.run));
+    let undo = Button::new(texts.button_undo(), Undo(change.run));
     let can = change.can_be_undone(now);
-    Card::titled(&texts.settings_changed, lines.join("\n")).row(if can { vec![undo] } else { Vec::new() })
+    Card::titled(texts.settings_changed(), lines.join("\n")).row(if can { vec![undo] } else { Vec::new() })
 }
 
 /// That the model changed something of which nobody knows any more what it was.
 #[must_use]
 pub fn unreadable_card(texts: &Texts) -> Card {
-    Card::titled(&texts.settings_changed, texts.settings_unreadable.clone())
+    Card::titled(texts.settings_changed(), texts.settings_unreadable().to_owned())
 }
 
 /// What holds now of what the model had changed and somebody has undone.
@@ -51,12 +51,12 @@ fn undone_card(texts: &Texts, change: &ConfigChange, config: &ChatConfig, defaul
     let line = |setting: Setting| {
         let now = format!("{}: {}", label(texts, setting), value(texts, config, setting, default));
         match setting.differs(config, &change.before) {
-            true => fill(&texts.settings_since, &[("setting", &now)]),
+            true => fill(texts.settings_since(), &[("setting", &now)]),
             false => now,
         }
     };
     let lines: Vec<String> = change.settings().map(line).collect();
-    Card::titled(&texts.settings_undone, lines.join("\n"))
+    Card::titled(texts.settings_undone(), lines.join("\n"))
 }
 
 fn label(texts: &Texts, setting: Setting) -> &str {
@@ -64,11 +64,11 @@ fn label(texts: &Texts, setting: Setting) -> &str {
         Setting::Language => fields::label(texts, Field::Language),
         Setting::Tone => fields::label(texts, Field::Tone),
         Setting::Instructions => fields::label(texts, Field::Instructions),
-        Setting::Persona => &texts.persona_title,
+        Setting::Persona => texts.persona_title(),
         Setting::Answers => fields::label(texts, Field::Answers),
-        Setting::Zone => &texts.config_timezone,
-        Setting::Model => &texts.model_title,
-        Setting::Writing => &texts.settings_writing,
+        Setting::Zone => texts.config_timezone(),
+        Setting::Model => texts.model_title(),
+        Setting::Writing => texts.settings_writing(),
     }
 }
 
@@ -79,20 +79,20 @@ fn value(texts: &Texts, config: &ChatConfig, setting: Setting, default: Tz) -> S
         Setting::Instructions => fields::value(texts, config, Field::Instructions),
         Setting::Persona => {
             let name = config.persona.as_ref().map(PersonaChoice::name);
-            name.unwrap_or(&texts.config_none).to_owned()
+            name.unwrap_or(texts.config_none()).to_owned()
         }
         Setting::Answers => fields::value(texts, config, Field::Answers),
         Setting::Zone => match config.timezone {
             Some(zone) => zone.name().to_owned(),
-            None => fill(&texts.config_default, &[("zone", default.name())]),
+            None => fill(texts.config_default(), &[("zone", default.name())]),
         },
         Setting::Model => {
-            config.model.as_ref().map_or_else(|| texts.model_default.clone(), ToString::to_string)
+            config.model.as_ref().map_or_else(|| texts.model_default().to_owned(), ToString::to_string)
         }
         Setting::Writing => {
             let set: Vec<String> =
                 config.settings.entries().iter().map(|(name, value)| format!("{name} {value}")).collect();
-            if set.is_empty() { texts.config_none.clone() } else { set.join(", ") }
+            if set.is_empty() { texts.config_none().to_owned() } else { set.join(", ") }
         }
     }
 }
@@ -120,7 +120,7 @@ impl UndoChange {
     pub(super) async fn press(&self, run: RunId, asker: &Asker) -> Result<Pressed, PressError> {
         let texts = self.cards.texts(asker);
         if !self.cards.may_change(asker).await {
-            return Ok(Pressed::toast(&texts.admin_only));
+            return Ok(Pressed::toast(texts.admin_only()));
         }
         let known = self.settings.config_change(run).await?;
         if known.is_none_or(|change| change.chat != asker.place.chat) {
@@ -133,12 +133,12 @@ impl UndoChange {
         };
         let config = self.settings.chat_config(change.chat).await?;
         if !restored.is_empty() {
-            return Ok(Pressed::both(&texts.settings_undone, undone_card(texts, &change, &config, zone)));
+            return Ok(Pressed::both(texts.settings_undone(), undone_card(texts, &change, &config, zone)));
         }
         if change.undone {
-            return Ok(Pressed::both(&texts.gone, undone_card(texts, &change, &config, zone)));
+            return Ok(Pressed::both(texts.gone(), undone_card(texts, &change, &config, zone)));
         }
-        let toast = if change.can_be_undone(now) { &texts.settings_stale } else { &texts.gone };
+        let toast = if change.can_be_undone(now) { texts.settings_stale() } else { texts.gone() };
         let mut card = settings_card(texts, &change, zone, now);
         card.buttons.clear();
         card.body = format!("{}\n\n{toast}", card.body);

@@ -28,29 +28,29 @@ pub(super) fn of(view: &View<'_>, kept: &Kept) -> Result<[File; 2], serde_json::
 
 fn markdown(view: &View<'_>, kept: &Kept) -> String {
     let texts = view.texts;
-    let mut parts = vec![format!("# {}\n\n{}\n", texts.export_kept, view.zone.name())];
+    let mut parts = vec![format!("# {}\n\n{}\n", texts.export_kept(), view.zone.name())];
     let mut list = |heading: &str, lines: Vec<String>| {
         if !lines.is_empty() {
             parts.push(format!("## {heading}\n\n{}\n", lines.join("\n")));
         }
     };
-    list(&texts.export_profile, kept.profile.iter().flat_map(profile).collect());
-    list(&texts.export_settings, kept.settings.iter().flat_map(settings).collect());
+    list(texts.export_profile(), kept.profile.iter().flat_map(profile).collect());
+    list(texts.export_settings(), kept.settings.iter().flat_map(settings).collect());
     let personas = kept.personas.iter().map(|own| format!("- {}: {}", plain(&own.name), plain(&own.prompt)));
-    list(&texts.persona_title, personas.collect());
+    list(texts.persona_title(), personas.collect());
     let notes = kept.notes.iter().map(|note| format!("- {}: {}", plain(&note.key), plain(&note.content)));
-    list(&texts.export_notes, notes.collect());
+    list(texts.export_notes(), notes.collect());
     let records = kept.records.iter().map(|record| record_line(view, kept, record));
-    list(&texts.button_records, records.collect());
-    list(&texts.export_pins, kept.pins.iter().map(|pin| format!("- {}", plain(&pin.content))).collect());
+    list(texts.button_records(), records.collect());
+    list(texts.export_pins(), kept.pins.iter().map(|pin| format!("- {}", plain(&pin.content))).collect());
     let memories = kept.memories.iter().map(|memory| format!("- {}", plain(&memory.content)));
-    list(&texts.export_memories, memories.collect());
+    list(texts.export_memories(), memories.collect());
     let tasks = kept.tasks.iter().map(|task| format!("- {}: {}", plain(&task.title()), plain(&task.prompt)));
-    list(&texts.export_tasks, tasks.collect());
+    list(texts.export_tasks(), tasks.collect());
     let beside = kept.background.iter().map(|said| {
         format!("- {} · {}: {}", view.moment(said.sent_at), plain(&said.speaker.name), plain(&said.text))
     });
-    list(&texts.export_background, beside.collect());
+    list(texts.export_background(), beside.collect());
     parts.extend(kept.sessions.iter().map(|one| session(view, one)));
     parts.join("\n")
 }
@@ -80,7 +80,7 @@ fn session(view: &View<'_>, KeptSession { session, summaries, messages }: &KeptS
     let lines: Vec<String> = summaries.iter().map(|one| format!("- {}", plain(&one.summary))).collect();
     let summaries = match lines.is_empty() {
         true => String::new(),
-        false => format!("## {}\n\n{}\n\n", view.texts.export_summaries, lines.join("\n")),
+        false => format!("## {}\n\n{}\n\n", view.texts.export_summaries(), lines.join("\n")),
     };
     format!("# {}\n\n{summaries}{}", plain(&name), said.join("\n"))
 }

@@ -38,7 +38,7 @@ impl Command for Export {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_export
+        texts.command_export()
     }
 
     fn group(&self) -> Option<Group> {
@@ -65,9 +65,9 @@ impl Command for Export {
 
 /// What can be had.
 fn menu(texts: &Texts) -> Card {
-    Card::titled(&texts.export_title, &texts.export_about)
-        .row(vec![Key::new(&texts.button_this_conversation, Button::Session)])
-        .row(vec![Key::new(&texts.button_everything, Button::All)])
+    Card::titled(texts.export_title(), texts.export_about())
+        .row(vec![Key::new(texts.button_this_conversation(), Button::Session)])
+        .row(vec![Key::new(texts.button_everything(), Button::All)])
 }
 
 impl Export {
@@ -82,7 +82,7 @@ impl Export {
     async fn session(&self, asker: &Asker) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         if !self.cards.may_change(asker).await {
-            return Ok(Pressed::toast(&texts.admin_only));
+            return Ok(Pressed::toast(texts.admin_only()));
         }
         let kept = match self.store.current_session(asker.place.conversation()).await? {
             Some(id) => kept::of_session(&*self.store, id).await,
@@ -99,7 +99,7 @@ impl Export {
         }
         // An anonymous admin or a channel has no chat of its own.
         let Some(own) = user.telegram_id().filter(|id| *id > 0) else {
-            return Ok(Pressed::toast(&self.cards.texts(asker).export_not_private));
+            return Ok(Pressed::toast(self.cards.texts(asker).export_not_private()));
         };
         let place = Place { chat: ChatId(own), kind: ChatKind::Private, title: None, topic: None };
         let there = Asker { place, message: None, ..asker.clone() };
@@ -117,27 +117,27 @@ impl Export {
         let texts = self.cards.texts(asker);
         let kept = match kept {
             Ok(kept) => kept,
-            Err(NotGathered::TooLong) => return Ok(Pressed::toast(&texts.export_too_long)),
+            Err(NotGathered::TooLong) => return Ok(Pressed::toast(texts.export_too_long())),
             Err(NotGathered::Store(error)) => return Err(error),
         };
         if kept.is_nothing() {
-            return Ok(Pressed::toast(&texts.export_nothing));
+            return Ok(Pressed::toast(texts.export_nothing()));
         }
         let config = self.store.chat_config(asker.place.chat).await?;
         let zone = config.timezone.unwrap_or(self.default_zone);
         let view = View { texts, zone, now: self.cards.now(), current: None };
-        let Ok(files) = files::of(&view, &kept) else { return Ok(Pressed::toast(&texts.error_internal)) };
+        let Ok(files) = files::of(&view, &kept) else { return Ok(Pressed::toast(texts.error_internal())) };
         if files.iter().any(|file| file.content.len() > MAX_BYTES) {
-            return Ok(Pressed::toast(&texts.export_too_long));
+            return Ok(Pressed::toast(texts.export_too_long()));
         }
         let is_elsewhere = asker.place.chat != to.place.chat;
         for file in files {
             if !self.cards.send_file(to, file).await {
                 let words =
-                    if is_elsewhere { &texts.export_not_private } else { &texts.session_not_exported };
+                    if is_elsewhere { texts.export_not_private() } else { texts.session_not_exported() };
                 return Ok(Pressed::toast(words));
             }
         }
-        Ok(Pressed::toast(if is_elsewhere { &texts.export_private } else { &texts.export_done }))
+        Ok(Pressed::toast(if is_elsewhere { texts.export_private() } else { texts.export_done() }))
     }
 }

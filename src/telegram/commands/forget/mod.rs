@@ -42,7 +42,7 @@ impl Command for Forget {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_forget
+        texts.command_forget()
     }
 
     fn group(&self) -> Option<Group> {
@@ -55,7 +55,7 @@ impl Command for Forget {
         let card = match replied {
             Some(message) => match self.erasures.said(asker.place.chat, message).await? {
                 Some(said) => self.ask_said(asker, &said).await,
-                None => Card::text(&texts.forget_not_kept),
+                None => Card::text(texts.forget_not_kept()),
             },
             None if request.argument.is_empty() => card::menu(texts),
             None => self.search(asker, request.argument).await?,
@@ -71,22 +71,22 @@ impl Command for Forget {
         let (asker, texts) = (press.asker, self.cards.texts(press.asker));
         Ok(match press.data.parse()? {
             Button::Menu => Pressed::card(card::menu(texts)),
-            Button::Keep => Pressed::card(Card::text(&texts.forget_kept)),
+            Button::Keep => Pressed::card(Card::text(texts.forget_kept())),
             Button::AskSession => self.ask_session(asker).await?,
             Button::Session(id) => self.session(asker, id).await?,
             Button::AskAll => {
                 let is_group = asker.place.is_group();
-                let words = if is_group { &texts.forget_ask_all_group } else { &texts.forget_ask_all };
+                let words = if is_group { texts.forget_ask_all_group() } else { texts.forget_ask_all() };
                 let user = asker.speaker.user.telegram_id().unwrap_or_default();
                 Pressed::card(card::ask(texts, words, Button::All(user)))
             }
             Button::All(user) if asker.speaker.user.telegram_id() != Some(user) => {
-                Pressed::toast(&texts.forget_not_yours)
+                Pressed::toast(texts.forget_not_yours())
             }
             Button::All(_) => self.erase(asker, all_about(asker)).await?,
             Button::AskSaid(SaidKey(at)) => match self.erasures.said_at(asker.place.chat, at).await? {
                 Some(said) => Pressed::card(self.ask_said(asker, &said).await),
-                None => Pressed::toast(&texts.gone),
+                None => Pressed::toast(texts.gone()),
             },
             Button::Said(SaidKey(at)) => self.said(asker, at).await?,
             Button::Found(search, page) => match self.found(asker, search, page).await? {
@@ -125,7 +125,7 @@ impl Forget {
         let texts = self.cards.texts(asker);
         match self.may_forget(asker, said).await {
             true => card::ask_said(texts, said),
-            false => Card::text(&texts.forget_not_yours),
+            false => Card::text(texts.forget_not_yours()),
         }
     }
 
@@ -133,7 +133,7 @@ impl Forget {
         let (texts, chat) = (self.cards.texts(asker), asker.place.chat);
         let Some(said) = self.erasures.said_at(chat, at).await? else { return Ok(Pressed::Stale) };
         if !self.may_forget(asker, &said).await {
-            return Ok(Pressed::toast(&texts.forget_not_yours));
+            return Ok(Pressed::toast(texts.forget_not_yours()));
         }
         self.erase(asker, Erasure::Said(chat, vec![at])).await
     }
@@ -141,19 +141,19 @@ impl Forget {
     async fn ask_session(&self, asker: &Asker) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         if !self.cards.may_change(asker).await {
-            return Ok(Pressed::toast(&texts.admin_only));
+            return Ok(Pressed::toast(texts.admin_only()));
         }
         let Some(id) = self.sessions.current_session(asker.place.conversation()).await? else {
-            return Ok(Pressed::toast(&texts.forget_nothing));
+            return Ok(Pressed::toast(texts.forget_nothing()));
         };
         let count = self.sessions.outline(id).await?.messages.to_string();
-        let words = fill(&texts.forget_ask_session, &[("count", &count)]);
+        let words = fill(texts.forget_ask_session(), &[("count", &count)]);
         Ok(Pressed::card(card::ask(texts, &words, Button::Session(id))))
     }
 
     async fn session(&self, asker: &Asker, id: SessionId) -> Result<Pressed, StoreError> {
         if !self.cards.may_change(asker).await {
-            return Ok(Pressed::toast(&self.cards.texts(asker).admin_only));
+            return Ok(Pressed::toast(self.cards.texts(asker).admin_only()));
         }
         self.erase(asker, Erasure::Session(asker.place.conversation(), id)).await
     }
@@ -164,9 +164,9 @@ impl Forget {
         let asker = self.cards.again(asker).await;
         let texts = self.cards.texts(&asker);
         Ok(match forgotten {
-            Forgotten::Busy => Pressed::toast(&texts.forget_busy),
+            Forgotten::Busy => Pressed::toast(texts.forget_busy()),
             Forgotten::Done(erased) if erased.is_nothing() => {
-                Pressed::card(Card::text(&texts.forget_nothing))
+                Pressed::card(Card::text(texts.forget_nothing()))
             }
             Forgotten::Done(erased) => Pressed::card(card::done(texts, &erased)),
         })
@@ -180,7 +180,7 @@ impl Forget {
             self.erasures.said_with(&search).await?.iter().map(|said| said.at).collect();
         let number = self.searches.keep(Found { chat, by: user.clone(), places });
         let card = self.found(asker, number, 0).await?;
-        Ok(card.unwrap_or_else(|| Card::text(&texts.forget_not_found)))
+        Ok(card.unwrap_or_else(|| Card::text(texts.forget_not_found())))
     }
 
     /// A page of what a search has found; `None` if nothing is left of it, or it is somebody else's or too old.
@@ -201,7 +201,7 @@ impl Forget {
         let Some(found) = self.searches.of(search, asker.place.chat, &asker.speaker.user) else {
             return Pressed::Stale;
         };
-        let words = fill(&texts.forget_ask_found, &[("count", &found.places.len().to_string())]);
+        let words = fill(texts.forget_ask_found(), &[("count", &found.places.len().to_string())]);
         Pressed::card(card::ask(texts, &words, Button::AllFound(search)))
     }
 

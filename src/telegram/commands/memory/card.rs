@@ -62,9 +62,9 @@ pub(super) struct Origin {
 /// Asks a person whether facts about them may be remembered.
 #[must_use]
 pub fn consent_card(texts: &Texts) -> Card {
-    Card::text(&texts.memory_consent).row(vec![
-        Button::new(&texts.button_remember, Press::On),
-        Button::new(&texts.button_not_remember, Press::Off),
+    Card::text(texts.memory_consent()).row(vec![
+        Button::new(texts.button_remember(), Press::On),
+        Button::new(texts.button_not_remember(), Press::Off),
     ])
 }
 
@@ -73,20 +73,20 @@ impl View<'_> {
     pub(super) fn list(&self, shown: &[Memory], page: usize, stats: Stats) -> Card {
         let (texts, total) = (self.texts, stats.total);
         let switch = match self.is_on {
-            true => Button::new(&texts.button_memory_off, Press::Off),
-            false => Button::new(&texts.button_memory_on, Press::On),
+            true => Button::new(texts.button_memory_off(), Press::Off),
+            false => Button::new(texts.button_memory_on(), Press::On),
         };
-        let state = if self.is_on { &texts.memory_is_on } else { &texts.memory_is_off };
+        let state = if self.is_on { texts.memory_is_on() } else { texts.memory_is_off() };
         if total == 0 {
-            let words = if self.is_on { &texts.memory_empty } else { &texts.memory_empty_off };
+            let words = if self.is_on { texts.memory_empty() } else { texts.memory_empty_off() };
             let switch = Some(switch).filter(|_| self.limit > 0);
-            return Card::titled(&texts.memory_title, words).row(switch.into_iter().collect());
+            return Card::titled(texts.memory_title(), words).row(switch.into_iter().collect());
         }
         let values = [("count", total.to_string()), ("limit", self.limit.to_string())];
         let values = values.each_ref().map(|(key, value)| (*key, value.as_str()));
         let (uses, oldest) = (stats.uses.to_string(), stats.oldest.map(|at| self.moment(at)));
         let of_all = [("uses", uses.as_str()), ("oldest", oldest.as_deref().unwrap_or_default())];
-        let (about, of_all) = (fill(&texts.memory_about, &values), fill(&texts.memory_stats, &of_all));
+        let (about, of_all) = (fill(texts.memory_about(), &values), fill(texts.memory_stats(), &of_all));
         let body = format!("{about}\n{of_all}\n{state}");
         let row = |memory: &Memory| {
             let used = if memory.access_count > 0 {
@@ -98,8 +98,8 @@ impl View<'_> {
             vec![Button::new(label, Press::Open(memory.id))]
         };
         let switch = Some(switch).filter(|_| self.limit > 0);
-        let erase = Button::new(&texts.button_erase_all, Press::Ask);
-        Card::titled(&texts.memory_title, body)
+        let erase = Button::new(texts.button_erase_all(), Press::Ask);
+        Card::titled(texts.memory_title(), body)
             .rows(shown.iter().take(ROWS).map(row))
             .row(pager(page, total, Press::List))
             .row(switch.into_iter().chain([erase]).collect())
@@ -111,33 +111,33 @@ impl View<'_> {
         let mut body = vec![memory.content.clone(), String::new()];
         let said = self.moment(memory.updated_at);
         body.push(match &origin.group {
-            Some(group) => fill(&texts.memory_said_in, &[("time", &said), ("group", group)]),
-            None => fill(&texts.memory_said, &[("time", &said)]),
+            Some(group) => fill(texts.memory_said_in(), &[("time", &said), ("group", group)]),
+            None => fill(texts.memory_said(), &[("time", &said)]),
         });
         body.push(match memory.last_accessed_at {
             Some(last) => {
                 let (count, last) = (memory.access_count.to_string(), self.moment(last));
-                fill(&texts.memory_used, &[("count", &count), ("last", &last)])
+                fill(texts.memory_used(), &[("count", &count), ("last", &last)])
             }
-            None => texts.memory_unused.clone(),
+            None => texts.memory_unused().to_owned(),
         });
-        body.extend(origin.link.as_ref().map(|link| fill(&texts.memory_link, &[("link", link)])));
+        body.extend(origin.link.as_ref().map(|link| fill(texts.memory_link(), &[("link", link)])));
         let id = memory.id;
         Card::text(body.join("\n"))
             .row(vec![
-                Button::new(&texts.button_source, Press::Source(id)),
-                Button::new(&texts.button_edit, Press::Edit(id)),
-                Button::new(&texts.button_delete, Press::Remove(id)),
+                Button::new(texts.button_source(), Press::Source(id)),
+                Button::new(texts.button_edit(), Press::Edit(id)),
+                Button::new(texts.button_delete(), Press::Remove(id)),
             ])
-            .row(vec![Button::new(&texts.button_back, Press::List(0))])
+            .row(vec![Button::new(texts.button_back(), Press::List(0))])
     }
 
     /// Asks whether all memories are to be erased.
     pub(super) fn ask(&self, total: usize) -> Card {
         let texts = self.texts;
-        Card::text(fill(&texts.memory_erase_ask, &[("count", &total.to_string())])).row(vec![
-            Button::new(&texts.button_erase_all, Press::Erase),
-            Button::new(&texts.button_back, Press::List(0)),
+        Card::text(fill(texts.memory_erase_ask(), &[("count", &total.to_string())])).row(vec![
+            Button::new(texts.button_erase_all(), Press::Erase),
+            Button::new(texts.button_back(), Press::List(0)),
         ])
     }
 

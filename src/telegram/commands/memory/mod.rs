@@ -55,7 +55,7 @@ impl Command for Memory {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_memory
+        texts.command_memory()
     }
 
     fn group(&self) -> Option<Group> {
@@ -65,7 +65,7 @@ impl Command for Memory {
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
         let asker = request.asker;
         if asker.place.is_group() {
-            return Ok(Card::text(&self.cards.texts(asker).memory_private).into());
+            return Ok(Card::text(self.cards.texts(asker).memory_private()).into());
         }
         self.list(asker, 0).await.map(Outcome::Card)
     }
@@ -91,7 +91,7 @@ impl Command for Memory {
             Button::Open(id) | Button::Source(id) | Button::Edit(id) | Button::Remove(id) => id,
         };
         let Some(memory) = self.active(asker).await?.into_iter().find(|memory| memory.id == id) else {
-            return Ok(Pressed::both(&self.cards.texts(asker).gone, self.list(asker, 0).await?));
+            return Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0).await?));
         };
         Ok(match button {
             Button::Source(_) => self.source(asker, &memory).await?,
@@ -168,19 +168,19 @@ impl Memory {
     async fn source(&self, asker: &Asker, memory: &Fact) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let Some(message) = self.message_of(memory).await? else {
-            return Ok(Pressed::toast(&texts.memory_no_source));
+            return Ok(Pressed::toast(texts.memory_no_source()));
         };
         if memory.chat.is_group() {
             return Ok(match link(memory.chat, &message) {
                 Some(_) => Pressed::card(self.one(asker, memory, true).await?),
-                None => Pressed::toast(&texts.memory_no_link),
+                None => Pressed::toast(texts.memory_no_link()),
             });
         }
         let Some(first) = message.telegram.first().copied() else {
-            return Ok(Pressed::toast(&texts.memory_no_source));
+            return Ok(Pressed::toast(texts.memory_no_source()));
         };
-        let is_shown = self.reply_to(asker, first, &texts.memory_here).await;
-        let toast = (!is_shown).then(|| texts.memory_no_source.clone());
+        let is_shown = self.reply_to(asker, first, texts.memory_here()).await;
+        let toast = (!is_shown).then(|| texts.memory_no_source().to_owned());
         Ok(Pressed::Shown { toast, card: None })
     }
 
@@ -195,10 +195,10 @@ impl Memory {
         let removed = self.facts.change_memory(user, memory.id, OwnChange::Remove, self.cards.now()).await?;
         let list = self.list(asker, 0).await?;
         if removed.is_none() {
-            return Ok(Pressed::both(&texts.gone, list));
+            return Ok(Pressed::both(texts.gone(), list));
         }
-        let undo = vec![Key::new(&texts.button_undo, Button::Undo(memory.id))];
-        Ok(Pressed::both(fill(&texts.memory_removed, &[("text", &memory.content)]), list.row(undo)))
+        let undo = vec![Key::new(texts.button_undo(), Button::Undo(memory.id))];
+        Ok(Pressed::both(fill(texts.memory_removed(), &[("text", &memory.content)]), list.row(undo)))
     }
 
     async fn undo(&self, asker: &Asker, id: MemoryId) -> Result<Pressed, StoreError> {
@@ -207,14 +207,14 @@ impl Memory {
         let is_recent =
             |memory: &&Fact| memory.id == id && memory.deleted_at.is_some_and(|deleted| now - deleted < UNDO);
         if all.iter().find(is_recent).is_none() {
-            return Ok(Pressed::toast(&texts.gone));
+            return Ok(Pressed::toast(texts.gone()));
         }
         match self.facts.change_memory(user, id, OwnChange::Restore, now).await? {
             Some(memory) => {
-                let toast = fill(&texts.memory_restored, &[("text", &memory.content)]);
+                let toast = fill(texts.memory_restored(), &[("text", &memory.content)]);
                 Ok(Pressed::both(toast, self.list(asker, 0).await?))
             }
-            None => Ok(Pressed::toast(&texts.gone)),
+            None => Ok(Pressed::toast(texts.gone())),
         }
     }
 
@@ -226,9 +226,9 @@ impl Memory {
         let toast = match consent {
             Consent::Given => {
                 self.extractor.look(user);
-                &texts.memory_switched_on
+                texts.memory_switched_on()
             }
-            Consent::Unasked | Consent::Asked | Consent::Refused => &texts.memory_switched_off,
+            Consent::Unasked | Consent::Asked | Consent::Refused => texts.memory_switched_off(),
         };
         Ok(Pressed::both(toast, self.list(asker, 0).await?))
     }
@@ -251,7 +251,7 @@ impl Memory {
     async fn ask_to_erase(&self, asker: &Asker) -> Result<Pressed, StoreError> {
         let total = self.active(asker).await?.len();
         match total {
-            0 => Ok(Pressed::both(&self.cards.texts(asker).gone, self.list(asker, 0).await?)),
+            0 => Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0).await?)),
             total => Ok(Pressed::card(self.view(asker).await?.ask(total))),
         }
     }
@@ -259,7 +259,7 @@ impl Memory {
     async fn erase(&self, asker: &Asker) -> Result<Pressed, StoreError> {
         let user: &UserId = &asker.speaker.user;
         let count = self.facts.erase_memories(user).await?.to_string();
-        let toast = fill(&self.cards.texts(asker).memory_erased, &[("count", &count)]);
+        let toast = fill(self.cards.texts(asker).memory_erased(), &[("count", &count)]);
         Ok(Pressed::both(toast, self.list(asker, 0).await?))
     }
 }

@@ -23,8 +23,8 @@ use crate::telegram::send::Button;
 /// Asks for other words for a memory.
 pub(super) async fn ask(cards: &Cards, asker: &Asker, memory: &Memory) -> Pressed {
     let texts = cards.texts(asker);
-    let words = fill(&texts.memory_edit_ask, &[("text", &memory.content)]);
-    replies::ask(cards, asker, words, &texts.memory_edit_hint, Author::Reword(memory.id)).await
+    let words = fill(texts.memory_edit_ask(), &[("text", &memory.content)]);
+    replies::ask(cards, asker, words, texts.memory_edit_hint(), Author::Reword(memory.id)).await
 }
 
 /// Takes other words for memories out of replies. Cheap to clone.
@@ -64,18 +64,18 @@ impl Rewordings {
         let words = part.text.split_whitespace().collect::<Vec<_>>().join(" ");
         if words.chars().count() > MAX_CONTENT_CHARS {
             let most = MAX_CONTENT_CHARS.to_string();
-            return Ok(Card::text(fill(&texts.memory_too_long, &[("count", &most)])));
+            return Ok(Card::text(fill(texts.memory_too_long(), &[("count", &most)])));
         }
         if has_secret(&words) {
-            return Ok(Card::text(&texts.memory_secret));
+            return Ok(Card::text(texts.memory_secret()));
         }
         let (user, change) = (&part.speaker.user, OwnChange::Reword(words));
         match self.facts.change_memory(user, memory, change, self.cards.now()).await? {
             Some(memory) => {
-                let open = Button::new(&texts.memory_title, Press::Open(memory.id));
-                Ok(Card::text(fill(&texts.memory_edited, &[("text", &memory.content)])).row(vec![open]))
+                let open = Button::new(texts.memory_title(), Press::Open(memory.id));
+                Ok(Card::text(fill(texts.memory_edited(), &[("text", &memory.content)])).row(vec![open]))
             }
-            None => Ok(Card::text(&texts.gone)),
+            None => Ok(Card::text(texts.gone())),
         }
     }
 }

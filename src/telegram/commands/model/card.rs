@@ -46,14 +46,14 @@ impl ChatModels {
         let rows = self.choices(purpose, &served, &self.of(&config));
         let more = served.iter().filter(|_| asker.standing == Standing::Owner && is_chats);
         let more = more.filter(|(_, served)| served.as_ref().is_ok_and(|served| !served.is_empty()));
-        let label = |provider: &str| fill(&texts.model_more, &[("provider", provider)]);
+        let label = |provider: &str| fill(texts.model_more(), &[("provider", provider)]);
         let more = more.filter_map(|(provider, _)| {
             Some(Button::new(label(provider), Model::Served(Short::new(provider)?, 0)))
         });
-        let writing = is_chats.then(|| Button::new(&texts.model_writing, Model::Writing));
+        let writing = is_chats.then(|| Button::new(texts.model_writing(), Model::Writing));
         let clear = config.model.is_some() && is_chats;
-        let clear = clear.then(|| Button::new(&texts.model_default, Model::Clear));
-        Ok(Card::titled(&texts.model_title, self.model_lines(texts, &config, &served))
+        let clear = clear.then(|| Button::new(texts.model_default(), Model::Clear));
+        Ok(Card::titled(texts.model_title(), self.model_lines(texts, &config, &served))
             .rows(rows)
             .rows(more.map(|button| vec![button]))
             .row(writing.into_iter().chain(clear).collect()))
@@ -70,12 +70,13 @@ impl ChatModels {
         let now = session.model.clone().unwrap_or_else(|| self.of(&config));
         let rows = self.choices(&Purpose::Session(session.id), &self.served_by_all().await, &now);
         let clear =
-            session.model.as_ref().map(|_| Button::new(&texts.model_default, Sessions::Clear(session.id)));
-        let back = Button::new(&texts.button_back, Sessions::Open(session.id));
-        let of_model = if session.model.is_some() { &texts.session_model_own } else { &texts.session_model };
+            session.model.as_ref().map(|_| Button::new(texts.model_default(), Sessions::Clear(session.id)));
+        let back = Button::new(texts.button_back(), Sessions::Open(session.id));
+        let of_model =
+            if session.model.is_some() { texts.session_model_own() } else { texts.session_model() };
         let body =
-            format!("{}\n{}", fill(of_model, &[("model", &now.to_string())]), texts.session_model_usage);
-        Ok(Card::titled(&texts.model_title, body).rows(rows).row(clear.into_iter().chain([back]).collect()))
+            format!("{}\n{}", fill(of_model, &[("model", &now.to_string())]), texts.session_model_usage());
+        Ok(Card::titled(texts.model_title(), body).rows(rows).row(clear.into_iter().chain([back]).collect()))
     }
 
     /// A row for each model that the settings of the bot name, and for the one that answers now.
@@ -102,11 +103,12 @@ impl ChatModels {
     pub(super) async fn writing_card(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let config = self.settings.chat_config(asker.place.chat).await?;
-        let lines = [self.writing_lines(texts, &config), vec![texts.model_writing_usage.clone()]].concat();
+        let lines =
+            [self.writing_lines(texts, &config), vec![texts.model_writing_usage().to_owned()]].concat();
         let clear = config.settings != Generation::default();
-        let clear = clear.then(|| Button::new(&texts.button_clear, Model::Plain));
-        let back = Button::new(&texts.button_back, Model::Show);
-        Ok(Card::titled(&texts.model_writing, lines.join("\n"))
+        let clear = clear.then(|| Button::new(texts.button_clear(), Model::Plain));
+        let back = Button::new(texts.button_back(), Model::Show);
+        Ok(Card::titled(texts.model_writing(), lines.join("\n"))
             .row(clear.into_iter().chain([back]).collect()))
     }
 
@@ -119,7 +121,7 @@ impl ChatModels {
         let settings = Generation::nearest([config.settings, of_persona, of_agent]);
         let set: Vec<String> =
             settings.entries().iter().map(|(name, value)| format!("{name} {value}")).collect();
-        let set = (!set.is_empty()).then(|| fill(&texts.model_settings, &[("settings", &set.join(", "))]));
+        let set = (!set.is_empty()).then(|| fill(texts.model_settings(), &[("settings", &set.join(", "))]));
         set.into_iter().chain(self.ignored_line(texts, &self.of(config), &settings)).collect()
     }
 
@@ -129,48 +131,48 @@ impl ChatModels {
         let agent = agents.answering(config);
         let of_agent = agent.filter(|agent| agent.model.is_some()).map(|agent| agent.name.as_str());
         let which = match of_agent {
-            _ if config.model.is_some() => &texts.model_here,
-            Some(_) => &texts.model_agents,
-            None => &texts.model_bots,
+            _ if config.model.is_some() => texts.model_here(),
+            Some(_) => texts.model_agents(),
+            None => texts.model_bots(),
         };
         let named = [("model", model.to_string()), ("agent", of_agent.unwrap_or_default().to_owned())];
         let mut lines = vec![fill(which, &named.each_ref().map(|(key, value)| (*key, value.as_str())))];
         lines.extend(self.writing_lines(texts, config));
         if is_missing(served, &model) {
-            lines.push(fill(&texts.model_missing, &[("model", &model.to_string())]));
+            lines.push(fill(texts.model_missing(), &[("model", &model.to_string())]));
         }
         for (provider, _) in served.iter().filter(|(_, served)| served.is_err()) {
-            lines.push(fill(&texts.model_unreachable, &[("provider", provider)]));
+            lines.push(fill(texts.model_unreachable(), &[("provider", provider)]));
         }
-        lines.push(texts.model_usage.clone());
+        lines.push(texts.model_usage().to_owned());
         lines.join("\n")
     }
 
     fn ignored_line(&self, texts: &Texts, model: &ModelName, settings: &Generation) -> Option<String> {
         let ignored = self.ledger.models.ignored(model, settings);
         let values = [("provider", model.provider.as_str()), ("settings", &ignored.join(", "))];
-        (!ignored.is_empty()).then(|| fill(&texts.model_ignored, &values))
+        (!ignored.is_empty()).then(|| fill(texts.model_ignored(), &values))
     }
 
     /// A page of what a provider serves.
     pub(super) async fn served_card(&self, asker: &Asker, provider: &Short<40>, page: Page) -> Card {
         let texts = self.cards.texts(asker);
-        let back = vec![Button::new(&texts.button_back, Model::Show)];
+        let back = vec![Button::new(texts.button_back(), Model::Show)];
         let served = match self.served(provider.as_str()).await {
             Ok(served) => served,
             Err(_error) => {
-                let words = fill(&texts.model_unreachable, &[("provider", provider.as_str())]);
-                return Card::titled(&texts.model_title, words).row(back);
+                let words = fill(texts.model_unreachable(), &[("provider", provider.as_str())]);
+                return Card::titled(texts.model_title(), words).row(back);
             }
         };
         let page = page_of(page, served.len());
         let shown = served.iter().skip(page * ROWS).take(ROWS);
         let rows = shown.map(|model| vec![Purpose::Chat.button(self.priced(model), model)]);
         let body = fill(
-            &texts.model_served,
+            texts.model_served(),
             &[("provider", provider.as_str()), ("count", &served.len().to_string())],
         );
-        Card::titled(&texts.model_title, body)
+        Card::titled(texts.model_title(), body)
             .rows(rows)
             .row(pager(page, served.len(), |page| Model::Served(provider.clone(), page)))
             .row(back)

@@ -64,10 +64,12 @@ impl ChatModels {
         match meant(name, named.iter()).as_slice() {
             [] => {}
             [model] => return Ok((*model).clone()),
-            several => return Err(fill(&texts.model_several, &[("models", &list(several.iter().copied()))])),
+            several => {
+                return Err(fill(texts.model_several(), &[("models", &list(several.iter().copied()))]));
+            }
         }
         if asker.standing != Standing::Owner {
-            return Err(fill(&texts.model_not_named, &[("models", &list(&named))]));
+            return Err(fill(texts.model_not_named(), &[("models", &list(&named))]));
         }
         let lists =
             match name.split_once(':').filter(|(provider, _)| models.providers().any(|p| p == *provider)) {
@@ -81,12 +83,12 @@ impl ChatModels {
         };
         match (meant.as_slice(), name.parse::<ModelName>()) {
             ([model], _) => Ok((*model).clone()),
-            ([_, _, ..], _) => Err(fill(&texts.model_several, &[("models", &list(meant))])),
+            ([_, _, ..], _) => Err(fill(texts.model_several(), &[("models", &list(meant))])),
             // A service that does not list its models may have it all the same.
             ([], Ok(model)) if lists.iter().any(|one| one.0 == model.provider && tells_nothing(one)) => {
                 Ok(model)
             }
-            ([], _) => Err(fill(&texts.model_unknown, &[("model", name), ("models", &list(all()))])),
+            ([], _) => Err(fill(texts.model_unknown(), &[("model", name), ("models", &list(all()))])),
         }
     }
 

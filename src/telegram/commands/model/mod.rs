@@ -33,7 +33,7 @@ impl Command for Model {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_model
+        texts.command_model()
     }
 
     fn group(&self) -> Option<Group> {
@@ -54,11 +54,11 @@ impl Command for Model {
         let button: Button = press.data.parse()?;
         let changes = matches!(button, Button::Set(_) | Button::Clear | Button::Plain);
         if changes && !models.cards.may_change(asker).await {
-            return Ok(Pressed::toast(&texts.admin_only));
+            return Ok(Pressed::toast(texts.admin_only()));
         }
         Ok(match button {
             Button::Show => Pressed::card(self.card(asker).await?),
-            Button::Served(..) if asker.standing != Standing::Owner => Pressed::toast(&texts.owner_only),
+            Button::Served(..) if asker.standing != Standing::Owner => Pressed::toast(texts.owner_only()),
             Button::Served(provider, page) => Pressed::card(models.served_card(asker, &provider, page).await),
             Button::Clear => self.set_and_show(asker, None).await?,
             Button::Writing => Pressed::card(models.writing_card(asker).await?),
@@ -90,7 +90,7 @@ impl Model {
             return self.card(asker).await;
         };
         if !self.0.cards.may_change(asker).await {
-            return Ok(Card::text(&self.0.cards.texts(asker).admin_only));
+            return Ok(Card::text(self.0.cards.texts(asker).admin_only()));
         }
         let word = first.to_lowercase();
         if Generation::NAMES.contains(&word.as_str()) {
@@ -146,9 +146,9 @@ fn complaint(texts: &Texts, wrong: &BadSetting) -> String {
     match wrong {
         BadSetting::OutOfRange(OutOfRange { name, value, low, high }) => {
             let [value, low, high] = [value, low, high].map(ToString::to_string);
-            fill(&texts.model_range, &[("name", name), ("value", &value), ("low", &low), ("high", &high)])
+            fill(texts.model_range(), &[("name", name), ("value", &value), ("low", &low), ("high", &high)])
         }
-        BadSetting::NoValue(name, value) => fill(&texts.model_no_value, &[("name", name), ("value", value)]),
+        BadSetting::NoValue(name, value) => fill(texts.model_no_value(), &[("name", name), ("value", value)]),
         BadSetting::Unknown(_) => wrong.to_string(),
     }
 }

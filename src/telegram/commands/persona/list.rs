@@ -115,7 +115,7 @@ impl Personas {
         let texts = self.cards.texts(asker);
         let shown = entries.iter().find(|entry| entry.is(choice));
         let shown = shown.map(|entry| entry.title(asker.language.as_deref()).to_owned());
-        Ok(Some(shown.unwrap_or_else(|| fill(&texts.persona_gone, &[("persona", choice.name())]))))
+        Ok(Some(shown.unwrap_or_else(|| fill(texts.persona_gone(), &[("persona", choice.name())]))))
     }
 
     /// A page of the list.
@@ -127,18 +127,18 @@ impl Personas {
         let shown = entries.get(page * ROWS..).unwrap_or_default();
         let shown = shown.get(..ROWS).unwrap_or(shown);
         let chosen = self.chosen(asker, &config).await?;
-        let now = chosen.map(|chosen| fill(&texts.persona_now, &[("persona", &chosen)]));
+        let now = chosen.map(|chosen| fill(texts.persona_now(), &[("persona", &chosen)]));
         let agents = self.prompts.agents();
         let agent = agents.answering(&config).map(|agent| agent.name.as_str());
-        let agent = agent.map(|agent| fill(&texts.persona_agent, &[("agent", agent)]));
+        let agent = agent.map(|agent| fill(texts.persona_agent(), &[("agent", agent)]));
         let lines = shown.iter().map(|entry| match entry {
             Entry::File(persona) => {
                 format!("• {}: {}", persona.title.of(language), persona.description.of(language))
             }
-            Entry::Own(persona) => format!("• {}: {}", persona.name, texts.persona_own),
+            Entry::Own(persona) => format!("• {}: {}", persona.name, texts.persona_own()),
         });
         let parts =
-            [now, agent, Some(lines.collect::<Vec<_>>().join("\n")), Some(texts.persona_usage.clone())];
+            [now, agent, Some(lines.collect::<Vec<_>>().join("\n")), Some(texts.persona_usage().to_owned())];
         let body: Vec<String> = parts.into_iter().flatten().collect();
         let rows = shown.iter().map(|entry| {
             let mark =
@@ -149,9 +149,9 @@ impl Personas {
                 Entry::Own(own) => vec![choose, Button::new("✎", Press::Open(own.id, number(page)))],
             }
         });
-        let clear = Button::new(&texts.persona_none, Press::Clear(number(page)));
-        let new = Button::new(&texts.persona_new, Press::New);
-        Ok(Card::titled(&texts.persona_title, body.join("\n\n"))
+        let clear = Button::new(texts.persona_none(), Press::Clear(number(page)));
+        let new = Button::new(texts.persona_new(), Press::New);
+        Ok(Card::titled(texts.persona_title(), body.join("\n\n"))
             .rows(rows)
             .row(pager(page, entries.len(), Press::List))
             .row(vec![clear, new]))
@@ -160,5 +160,5 @@ impl Personas {
 
 /// The button that shows the list.
 pub(super) fn show(texts: &Texts) -> Button {
-    Button::new(&texts.persona_title, Press::List(0))
+    Button::new(texts.persona_title(), Press::List(0))
 }

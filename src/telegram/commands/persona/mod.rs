@@ -37,7 +37,7 @@ impl Command for Persona {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_persona
+        texts.command_persona()
     }
 
     fn group(&self) -> Option<Group> {
@@ -57,7 +57,7 @@ impl Command for Persona {
         let wanted: Press = press.data.parse()?;
         let changes = !matches!(wanted, Press::List(_) | Press::Open(..));
         if changes && !personas.cards.may_change(asker).await {
-            return Ok(Pressed::toast(&personas.cards.texts(asker).admin_only));
+            return Ok(Pressed::toast(personas.cards.texts(asker).admin_only()));
         }
         Ok(match wanted {
             Press::List(page) => Pressed::card(personas.list(asker, page).await?),
@@ -89,13 +89,13 @@ impl Personas {
             return self.list(asker, 0).await;
         }
         if !self.cards.may_change(asker).await {
-            return Ok(Card::text(&texts.admin_only));
+            return Ok(Card::text(texts.admin_only()));
         }
         let (first, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
         if is_same_name(NEW_PERSONA, first) {
             return self.write_new(asker, rest).await;
         }
-        let mut clears = NO_PERSONA.into_iter().chain([texts.persona_none.as_str()]);
+        let mut clears = NO_PERSONA.into_iter().chain([texts.persona_none()]);
         if clears.any(|word| is_same_name(word, argument)) {
             self.set(asker, None).await?;
             return self.list(asker, 0).await;
@@ -117,24 +117,24 @@ impl Personas {
         let texts = self.cards.texts(asker);
         let entries = self.entries(asker).await?;
         let Some(entry) = entries.iter().find(|entry| entry.is(choice)) else {
-            return Ok(Pressed::both(&texts.gone, self.list(asker, page).await?));
+            return Ok(Pressed::both(texts.gone(), self.list(asker, page).await?));
         };
         let config = self.settings.chat_config(asker.place.chat).await?;
         if config.persona.as_ref().is_some_and(|chosen| entry.is(chosen)) {
             let name = entry.title(asker.language.as_deref());
-            return Ok(Pressed::toast(fill(&texts.persona_already, &[("persona", name)])));
+            return Ok(Pressed::toast(fill(texts.persona_already(), &[("persona", name)])));
         }
         self.set(asker, Some(entry.choice())).await?;
-        Ok(Pressed::both(&texts.config_saved, self.list(asker, page).await?))
+        Ok(Pressed::both(texts.config_saved(), self.list(asker, page).await?))
     }
 
     async fn press_clear(&self, asker: &Asker, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         if self.settings.chat_config(asker.place.chat).await?.persona.is_none() {
-            return Ok(Pressed::toast(&texts.persona_no_choice));
+            return Ok(Pressed::toast(texts.persona_no_choice()));
         }
         self.set(asker, None).await?;
-        Ok(Pressed::both(&texts.config_saved, self.list(asker, page).await?))
+        Ok(Pressed::both(texts.config_saved(), self.list(asker, page).await?))
     }
 
     async fn set(&self, asker: &Asker, persona: Option<PersonaChoice>) -> Result<(), StoreError> {
@@ -157,13 +157,13 @@ fn unknown(texts: &Texts, entries: &[Entry<'_>], name: &str, asker: &Asker) -> C
     match entry {
         Some(entry) => {
             let persona = entry.title(language);
-            Card::text(fill(&texts.persona_meant, &[("name", name), ("persona", persona)]))
+            Card::text(fill(texts.persona_meant(), &[("name", name), ("persona", persona)]))
                 .row(vec![Button::new(persona, entry.press(0))])
         }
         None => {
             let all: Vec<&str> = entries.iter().map(|entry| entry.title(language)).collect();
             let values = [("name", name), ("personas", &all.join(", "))];
-            Card::text(fill(&texts.persona_unknown, &values)).row(vec![show(texts)])
+            Card::text(fill(texts.persona_unknown(), &values)).row(vec![show(texts)])
         }
     }
 }

@@ -53,7 +53,7 @@ impl Personas {
         };
         let asker = Asker::new(part, standing);
         if !self.cards.may_change(&asker).await {
-            return Ok(Some(Card::text(&self.cards.texts(&asker).admin_only)));
+            return Ok(Some(Card::text(self.cards.texts(&asker).admin_only())));
         }
         let wanted = Wanted { changes: question.about, question: Some(message) };
         self.write(&asker, &part.text, wanted).await.map(Some)
@@ -70,7 +70,7 @@ impl Personas {
             Ok(draft) => draft,
             Err(bad) => return Ok(complaint(texts, &bad)),
         };
-        let taken = || Card::text(fill(&texts.persona_name_taken, &[("name", &draft.name)]));
+        let taken = || Card::text(fill(texts.persona_name_taken(), &[("name", &draft.name)]));
         if self.is_of_file(&draft.name) {
             return Ok(taken());
         }
@@ -84,11 +84,11 @@ impl Personas {
         };
         let save = PersonaToSave { persona, question: wanted.question, changes: wanted.changes.is_some() };
         Ok(match self.store.save_persona(save).await? {
-            PersonaSaved::New(own) => saved(texts, &texts.persona_saved, &own),
-            PersonaSaved::Changed(own) => saved(texts, &texts.persona_changed, &own),
+            PersonaSaved::New(own) => saved(texts, texts.persona_saved(), &own),
+            PersonaSaved::Changed(own) => saved(texts, texts.persona_changed(), &own),
             PersonaSaved::NameTaken => taken(),
             PersonaSaved::Full => Card::text(full(texts)).row(vec![show(texts)]),
-            PersonaSaved::Gone => Card::text(&texts.gone),
+            PersonaSaved::Gone => Card::text(texts.gone()),
         })
     }
 
@@ -102,19 +102,19 @@ impl Personas {
         if self.store.personas(asker.place.chat).await?.len() >= MAX_OWN_PERSONAS {
             return Ok(Pressed::toast(full(texts)));
         }
-        self.ask(asker, &texts.persona_ask_new, None).await
+        self.ask(asker, texts.persona_ask_new(), None).await
     }
 
     /// Asks for other words of a persona.
     pub(super) async fn ask_edit(&self, asker: &Asker, id: PersonaId) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let Some(own) = self.own(asker, id).await? else { return self.gone(asker, 0).await };
-        self.ask(asker, &fill(&texts.persona_ask_edit, &[("persona", &own.name)]), Some(id)).await
+        self.ask(asker, &fill(texts.persona_ask_edit(), &[("persona", &own.name)]), Some(id)).await
     }
 
     async fn ask(&self, asker: &Asker, words: &str, about: Option<PersonaId>) -> Result<Pressed, StoreError> {
         let (texts, now) = (self.cards.texts(asker), self.cards.now());
-        if let Some(message) = self.cards.ask(asker, words, &texts.persona_ask_hint).await {
+        if let Some(message) = self.cards.ask(asker, words, texts.persona_ask_hint()).await {
             let question = PersonaQuestion { about, asked_at: now };
             self.store.ask_persona(asker.place.chat, message, &question, now - OPEN).await?;
         }
@@ -126,10 +126,10 @@ impl Personas {
         let texts = self.cards.texts(asker);
         let Some(own) = self.own(asker, id).await? else { return self.gone(asker, page).await };
         let change = vec![
-            Button::new(&texts.button_edit, Press::Edit(id)),
-            Button::new(&texts.button_delete, Press::Drop(id, page)),
+            Button::new(texts.button_edit(), Press::Edit(id)),
+            Button::new(texts.button_delete(), Press::Drop(id, page)),
         ];
-        let back = Button::new(&texts.button_back, Press::List(page));
+        let back = Button::new(texts.button_back(), Press::List(page));
         Ok(Pressed::card(Card::titled(&own.name, own.prompt).row(change).row(vec![back])))
     }
 
@@ -142,10 +142,10 @@ impl Personas {
     ) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let Some(own) = self.own(asker, id).await? else { return self.gone(asker, page).await };
-        let words = fill(&texts.persona_delete_ask, &[("persona", &own.name)]);
+        let words = fill(texts.persona_delete_ask(), &[("persona", &own.name)]);
         Ok(Pressed::card(Card::text(words).row(vec![
-            Button::new(&texts.button_delete, Press::Delete(id, page)),
-            Button::new(&texts.button_back, Press::Open(id, page)),
+            Button::new(texts.button_delete(), Press::Delete(id, page)),
+            Button::new(texts.button_back(), Press::Open(id, page)),
         ])))
     }
 
@@ -160,7 +160,7 @@ impl Personas {
         let Some(own) = self.store.remove_persona(asker.place.chat, id).await? else {
             return self.gone(asker, page).await;
         };
-        let words = fill(&texts.persona_deleted, &[("persona", &own.name)]);
+        let words = fill(texts.persona_deleted(), &[("persona", &own.name)]);
         Ok(Pressed::both(words, self.list(asker, page).await?))
     }
 
@@ -170,7 +170,7 @@ impl Personas {
     }
 
     async fn gone(&self, asker: &Asker, page: Page) -> Result<Pressed, StoreError> {
-        Ok(Pressed::both(&self.cards.texts(asker).gone, self.list(asker, page).await?))
+        Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, page).await?))
     }
 }
 
@@ -179,7 +179,7 @@ fn saved(texts: &Texts, words: &str, own: &OwnPersona) -> Card {
 }
 
 fn full(texts: &Texts) -> String {
-    fill(&texts.persona_full, &[("limit", &MAX_OWN_PERSONAS.to_string())])
+    fill(texts.persona_full(), &[("limit", &MAX_OWN_PERSONAS.to_string())])
 }
 
 /// Why words make no persona, in the person's language.
@@ -187,11 +187,11 @@ fn complaint(texts: &Texts, bad: &BadDraft) -> Card {
     let limited = |text: &str, limit: usize| Card::text(fill(text, &[("limit", &limit.to_string())]));
     match bad {
         BadDraft::Incomplete => {
-            let ask = Button::new(&texts.persona_new, Press::New);
-            Card::text(&texts.persona_incomplete).row(vec![ask])
+            let ask = Button::new(texts.persona_new(), Press::New);
+            Card::text(texts.persona_incomplete()).row(vec![ask])
         }
-        BadDraft::LongName => limited(&texts.persona_name_long, MAX_PERSONA_NAME),
-        BadDraft::LongPrompt => limited(&texts.config_too_long, MAX_SETTING_CHARS),
-        BadDraft::Reserved(name) => Card::text(fill(&texts.persona_name_taken, &[("name", name)])),
+        BadDraft::LongName => limited(texts.persona_name_long(), MAX_PERSONA_NAME),
+        BadDraft::LongPrompt => limited(texts.config_too_long(), MAX_SETTING_CHARS),
+        BadDraft::Reserved(name) => Card::text(fill(texts.persona_name_taken(), &[("name", name)])),
     }
 }

@@ -39,7 +39,7 @@ impl Command for Pins {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_pins
+        texts.command_pins()
     }
 
     fn group(&self) -> Option<Group> {
@@ -89,7 +89,7 @@ impl Pins {
 
     /// That a pin is not there any more, and those that are.
     async fn gone(&self, asker: &Asker, page: Page) -> Result<Pressed, StoreError> {
-        Ok(Pressed::both(&self.cards.texts(asker).gone, self.list(asker, page).await?))
+        Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, page).await?))
     }
 
     async fn card(&self, asker: &Asker, pin: &Pin, page: Page) -> Card {
@@ -117,8 +117,8 @@ impl Pins {
         let Some(pin) = self.store.remove_pin(asker.place.chat, id).await? else {
             return self.gone(asker, page).await;
         };
-        let toast = fill(&texts.pins_removed, &[("text", &pin.content)]);
-        let undo = vec![Button::new(&texts.button_undo, callback::Pins::Undo(id, page))];
+        let toast = fill(texts.pins_removed(), &[("text", &pin.content)]);
+        let undo = vec![Button::new(texts.button_undo(), callback::Pins::Undo(id, page))];
         self.removed.keep(id, pin, asker.place.chat, self.cards.now());
         Ok(Pressed::both(toast, self.list(asker, page).await?.row(undo)))
     }
@@ -126,23 +126,23 @@ impl Pins {
     async fn undo(&self, asker: &Asker, id: PinId, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let Some(pin) = self.removed.take(&id, asker.place.chat, self.cards.now()) else {
-            return Ok(Pressed::toast(&texts.gone));
+            return Ok(Pressed::toast(texts.gone()));
         };
         self.store.restore_pin(&pin).await?;
-        let toast = fill(&texts.pins_restored, &[("text", &pin.content)]);
+        let toast = fill(texts.pins_restored(), &[("text", &pin.content)]);
         Ok(Pressed::both(toast, self.list(asker, page).await?))
     }
 
     async fn point_at_source(&self, asker: &Asker, id: PinId) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(pin) = self.find(asker, id).await? else { return Ok(Pressed::toast(&texts.gone)) };
+        let Some(pin) = self.find(asker, id).await? else { return Ok(Pressed::toast(texts.gone())) };
         let is_there = match pin.telegram {
             Some(message) => source::point_at(&self.cards, asker, message).await,
             None => false,
         };
         Ok(match is_there {
             true => Pressed::Shown { toast: None, card: None },
-            false => Pressed::toast(&texts.pins_source_gone),
+            false => Pressed::toast(texts.pins_source_gone()),
         })
     }
 }

@@ -51,7 +51,7 @@ impl Command for PinWords {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_pin
+        texts.command_pin()
     }
 
     fn group(&self) -> Option<Group> {
@@ -71,7 +71,7 @@ impl Command for PinWords {
         }
         match &request.message.quotes {
             Some(quoted) => self.pin_quoted(asker, quoted, request.replied).await.map(Outcome::Card),
-            None => Ok(Card::text(&self.cards.texts(asker).pin_usage).into()),
+            None => Ok(Card::text(self.cards.texts(asker).pin_usage()).into()),
         }
     }
 
@@ -85,9 +85,9 @@ impl Command for PinWords {
             KeepAnswer::Ask => self.ask(asker, press.message).await,
             KeepAnswer::Yes(message) => match self.answer(asker, message).await? {
                 Some(card) => Pressed::card(card),
-                None => Pressed::both(&texts.gone, Card::text(&texts.gone)),
+                None => Pressed::both(texts.gone(), Card::text(texts.gone())),
             },
-            KeepAnswer::No => Pressed::card(Card::text(&texts.pin_not)),
+            KeepAnswer::No => Pressed::card(Card::text(texts.pin_not())),
             KeepAnswer::Undo(pin) => self.undo(asker, pin).await?,
         })
     }
@@ -127,7 +127,7 @@ impl PinWords {
 
     async fn pin(&self, asker: &Asker, wanted: &Wanted<'_>) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(content) = fitted(wanted.words) else { return Ok(Card::text(&texts.pin_no_words)) };
+        let Some(content) = fitted(wanted.words) else { return Ok(Card::text(texts.pin_no_words())) };
         let now = self.cards.now();
         let session = self.conversations.session(asker.place.conversation(), now).await?;
         let of_person = wanted.speaker.and_then(|_| importance_of(wanted.words));
@@ -144,11 +144,11 @@ impl PinWords {
         };
         Ok(match self.store.add_pin(&pin).await? {
             PinAdded::New => {
-                let undo = vec![Button::new(&texts.button_undo, KeepAnswer::Undo(pin.id))];
-                Card::text(fill(&texts.pin_done, &[("text", &shown(&pin))])).row(undo)
+                let undo = vec![Button::new(texts.button_undo(), KeepAnswer::Undo(pin.id))];
+                Card::text(fill(texts.pin_done(), &[("text", &shown(&pin))])).row(undo)
             }
-            PinAdded::Already(_) => Card::text(&texts.pin_already),
-            PinAdded::Full => Card::text(fill(&texts.pin_full, &[("count", &MAX_PINS.to_string())])),
+            PinAdded::Already(_) => Card::text(texts.pin_already()),
+            PinAdded::Full => Card::text(fill(texts.pin_full(), &[("count", &MAX_PINS.to_string())])),
         })
     }
 
@@ -156,11 +156,11 @@ impl PinWords {
     async fn ask(&self, asker: &Asker, answer: MessageId) -> Pressed {
         let texts = self.cards.texts(asker);
         let choice = vec![
-            Button::new(&texts.button_yes, KeepAnswer::Yes(answer)),
-            Button::new(&texts.button_no, KeepAnswer::No),
+            Button::new(texts.button_yes(), KeepAnswer::Yes(answer)),
+            Button::new(texts.button_no(), KeepAnswer::No),
         ];
         self.cards.without_buttons(asker, answer).await;
-        self.cards.show(asker, Card::text(&texts.pin_ask).row(choice)).await;
+        self.cards.show(asker, Card::text(texts.pin_ask()).row(choice)).await;
         Pressed::Shown { toast: None, card: None }
     }
 
@@ -176,8 +176,8 @@ impl PinWords {
     async fn undo(&self, asker: &Asker, pin: PinId) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         Ok(match self.store.remove_pin(asker.place.chat, pin).await? {
-            Some(pin) => Pressed::card(Card::text(fill(&texts.pin_undone, &[("text", &shown(&pin))]))),
-            None => Pressed::both(&texts.gone, Card::text(&texts.gone)),
+            Some(pin) => Pressed::card(Card::text(fill(texts.pin_undone(), &[("text", &shown(&pin))]))),
+            None => Pressed::both(texts.gone(), Card::text(texts.gone())),
         })
     }
 }

@@ -36,7 +36,7 @@ pub(super) async fn point_at(cards: &Cards, asker: &Asker, message: MessageId) -
     let (place, sender) = (&asker.place, &cards.sender);
     let mut body = json!({
         "chat_id": place.chat,
-        "text": cards.texts(asker).pins_source,
+        "text": cards.texts(asker).pins_source(),
         "reply_parameters": {"message_id": message},
     });
     if let Some(topic) = place.topic {

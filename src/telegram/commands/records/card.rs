@@ -53,7 +53,7 @@ impl Shown<'_> {
         let page = page_of(page, all.len());
         let shown: Vec<_> = all.iter().skip(page * ROWS).take(ROWS).collect();
         let is_chosen = |name: &str| chosen.iter().any(|one| one == name);
-        let mut lines = vec![self.texts.packs_about.clone(), String::new()];
+        let mut lines = vec![self.texts.packs_about().to_owned(), String::new()];
         lines.extend(
             shown
                 .iter()
@@ -63,7 +63,7 @@ impl Shown<'_> {
             chosen.iter().map(String::as_str).filter(|name| packs.get(name).is_none()).collect();
         if !gone.is_empty() {
             lines.push(String::new());
-            lines.push(fill(&self.texts.packs_gone, &[("packs", &gone.join(", "))]));
+            lines.push(fill(self.texts.packs_gone(), &[("packs", &gone.join(", "))]));
         }
         let rows = shown.iter().filter_map(|pack| {
             let mark = if is_chosen(&pack.name) { "✓ " } else { "" };
@@ -72,8 +72,8 @@ impl Shown<'_> {
             Some(vec![Key::new(label, press(Short::new(&pack.name)?, number(page)))])
         });
         let back =
-            (!self.book.packs().is_empty()).then(|| Key::new(&self.texts.button_records, Button::Kinds));
-        Card::titled(&self.texts.packs_title, lines.join("\n"))
+            (!self.book.packs().is_empty()).then(|| Key::new(self.texts.button_records(), Button::Kinds));
+        Card::titled(self.texts.packs_title(), lines.join("\n"))
             .rows(rows)
             .row(pager(page, all.len(), Button::Packs))
             .row(back.into_iter().collect())
@@ -90,8 +90,8 @@ impl Shown<'_> {
             rows.push(vec![Key::new(label, Button::Kind(KindKey::of(&pack.name, &kind.name), 0))]);
         }
         let titles: Vec<&str> = self.book.packs().iter().map(|pack| pack.title.of(self.tag)).collect();
-        let body = if has_records { String::new() } else { self.texts.records_empty.clone() };
-        let packs = Key::new(&self.texts.button_packs, Button::Packs(0));
+        let body = if has_records { String::new() } else { self.texts.records_empty().to_owned() };
+        let packs = Key::new(self.texts.button_packs(), Button::Packs(0));
         Card::titled(&titles.join(" · "), body).rows(rows).row(vec![packs])
     }
 
@@ -104,8 +104,8 @@ impl Shown<'_> {
         let rows = entries.iter().skip(page * ROWS).take(ROWS).map(|entry| {
             vec![Key::new(one_line(&self.label(entry), BUTTON_CHARS), Button::Open(entry.record.id))]
         });
-        let body = if entries.is_empty() { self.texts.records_empty.as_str() } else { "" };
-        let back = Key::new(&self.texts.button_back, Button::Kinds);
+        let body = if entries.is_empty() { self.texts.records_empty() } else { "" };
+        let back = Key::new(self.texts.button_back(), Button::Kinds);
         Some(
             Card::titled(kind.title.of(self.tag), body)
                 .rows(rows)
@@ -129,18 +129,18 @@ impl Shown<'_> {
             let at = self.texts.moment(&at.with_timezone(&self.book.zone()));
             lines.push(String::new());
             let values = [("when", at.as_str()), ("count", &entry.history.len().to_string())];
-            lines.push(fill(&self.texts.records_last, &values));
+            lines.push(fill(self.texts.records_last(), &values));
         }
         let offers = !self.is_reminded && !reminders(self.book, entry, self.tag, self.now).is_empty();
-        let remind = offers.then(|| Key::new(&self.texts.button_remind, Button::Remind(id)));
+        let remind = offers.then(|| Key::new(self.texts.button_remind(), Button::Remind(id)));
         let title = format!("{}: {}", entry.kind.title.of(self.tag), self.book.name(entry.record));
         Card::titled(&one_line(&title, LINE_CHARS), lines.join("\n"))
             .row(remind.into_iter().collect())
             .rows(self.charts(entry))
             .row(vec![
-                Key::new(&self.texts.button_remove, Button::Ask(id)),
+                Key::new(self.texts.button_remove(), Button::Ask(id)),
                 Key::new(
-                    &self.texts.button_back,
+                    self.texts.button_back(),
                     Button::Kind(KindKey::of(&entry.pack.name, &entry.kind.name), 0),
                 ),
             ])
@@ -179,7 +179,7 @@ impl Shown<'_> {
                 ("max", &shown(trend.max)),
                 ("days", &series.days.to_string()),
             ];
-            return Some(fill(&self.texts.records_trend, &values));
+            return Some(fill(self.texts.records_trend(), &values));
         }
         let value = self.book.shown(entry.record.value(&field.name)?);
         Some(one_line(&format!("{label}: {value}{unit}"), LINE_CHARS))
@@ -192,14 +192,14 @@ impl Shown<'_> {
         let name = self.book.name(entry.record);
         let values = [("name", name.as_str()), ("count", &entry.history.len().to_string())];
         let words =
-            if entry.history.len() > 1 { &self.texts.records_ask_history } else { &self.texts.records_ask };
+            if entry.history.len() > 1 { self.texts.records_ask_history() } else { self.texts.records_ask() };
         let mut lines = vec![fill(words, &values)];
         if others > 0 {
-            lines.push(fill(&self.texts.records_ask_others, &[("count", &others.to_string())]));
+            lines.push(fill(self.texts.records_ask_others(), &[("count", &others.to_string())]));
         }
         Card::text(lines.join("\n")).row(vec![
-            Key::new(&self.texts.button_remove, Button::Remove(entry.record.id)),
-            Key::new(&self.texts.button_keep, Button::Open(entry.record.id)),
+            Key::new(self.texts.button_remove(), Button::Remove(entry.record.id)),
+            Key::new(self.texts.button_keep(), Button::Open(entry.record.id)),
         ])
     }
 }

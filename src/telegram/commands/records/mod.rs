@@ -46,7 +46,7 @@ impl Command for Records {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_records
+        texts.command_records()
     }
 
     fn group(&self) -> Option<Group> {
@@ -56,7 +56,7 @@ impl Command for Records {
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
         let asker = request.asker;
         if is_guest(asker) && asker.place.is_group() {
-            return Ok(Outcome::Card(Card::text(&self.cards.texts(asker).records_guest)));
+            return Ok(Outcome::Card(Card::text(self.cards.texts(asker).records_guest())));
         }
         self.kinds(asker).await.map(Outcome::Card)
     }
@@ -70,7 +70,7 @@ impl Command for Records {
         let button: Button = press.data.parse()?;
         // In their own chat guests may look at what they said before they were guests.
         if is_guest(asker) && (asker.place.is_group() || button.changes()) {
-            return Ok(Pressed::toast(&self.cards.texts(asker).records_guest));
+            return Ok(Pressed::toast(self.cards.texts(asker).records_guest()));
         }
         Ok(match button {
             Button::Kinds => Pressed::card(self.kinds(asker).await?),
@@ -135,18 +135,18 @@ impl Records {
     async fn choose(&self, asker: &Asker, choice: PackChange, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         if !self.cards.may_change(asker).await {
-            return Ok(Pressed::toast(&texts.admin_only));
+            return Ok(Pressed::toast(texts.admin_only()));
         }
         let (name, wanted) = (choice.name.clone(), choice.is_chosen);
         if wanted && self.books.prompts.packs().get(&name).is_none() {
-            return Ok(Pressed::both(&texts.gone, self.packs(asker, page).await?));
+            return Ok(Pressed::both(texts.gone(), self.packs(asker, page).await?));
         }
         let patch = ConfigPatch { pack: Some(choice), ..ConfigPatch::default() };
         let config = self.store.change_chat_config(asker.place.chat, patch).await?;
         if wanted && !config.packs.contains(&name) {
-            return Ok(Pressed::toast(fill(&texts.packs_full, &[("limit", &MAX_PACKS.to_string())])));
+            return Ok(Pressed::toast(fill(texts.packs_full(), &[("limit", &MAX_PACKS.to_string())])));
         }
-        Ok(Pressed::both(&texts.config_saved, self.packs(asker, page).await?))
+        Ok(Pressed::both(texts.config_saved(), self.packs(asker, page).await?))
     }
 
     async fn kind(&self, asker: &Asker, key: callback::KindKey, page: Page) -> Result<Pressed, StoreError> {
@@ -154,7 +154,7 @@ impl Records {
         let shown = self.shown(asker, &book);
         match shown.kind(key, page) {
             Some(card) => Ok(Pressed::card(card)),
-            None => Ok(Pressed::both(&shown.texts.gone, self.kinds(asker).await?)),
+            None => Ok(Pressed::both(shown.texts.gone(), self.kinds(asker).await?)),
         }
     }
 
@@ -171,23 +171,23 @@ impl Records {
             let reminding = self.reminding.of(&book, &entry, asker.language.as_deref()).await?;
             return Ok(then(&Shown { is_reminded: !reminding.is_empty(), ..shown }, &entry));
         }
-        Ok(Pressed::both(&shown.texts.gone, self.kinds(asker).await?))
+        Ok(Pressed::both(shown.texts.gone(), self.kinds(asker).await?))
     }
 
     /// Has the bot remind of a record. Pressed under an answer, it leaves the words of that as they are.
     async fn remind(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
         let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
-        let Some(entry) = book.entry(id) else { return Ok(Pressed::toast(&texts.gone)) };
+        let Some(entry) = book.entry(id) else { return Ok(Pressed::toast(texts.gone())) };
         let by =
             RemindedBy { place: &asker.place, creator: &asker.speaker, language: asker.language.as_deref() };
         let made = self.reminding.remind(&book, &entry, by, self.cards.now()).await;
         let words = match made {
-            Ok(tasks) => fill(&texts.records_reminds, &[("count", &tasks.len().to_string())]),
-            Err(NotReminded::NoTime) => texts.records_no_time.clone(),
-            Err(NotReminded::Full) => texts.records_full.clone(),
+            Ok(tasks) => fill(texts.records_reminds(), &[("count", &tasks.len().to_string())]),
+            Err(NotReminded::NoTime) => texts.records_no_time().to_owned(),
+            Err(NotReminded::Full) => texts.records_full().to_owned(),
             Err(NotReminded::TooOften(why)) => {
                 tracing::debug!(why, "a record's reminder would come too often");
-                texts.records_too_often.clone()
+                texts.records_too_often().to_owned()
             }
             Err(NotReminded::Store(error)) => return Err(error),
         };
@@ -196,25 +196,25 @@ impl Records {
 
     async fn draw(&self, asker: &Asker, id: RecordId, at: u8) -> Result<Pressed, StoreError> {
         let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
-        let Some(entry) = book.entry(id) else { return Ok(Pressed::toast(&texts.gone)) };
+        let Some(entry) = book.entry(id) else { return Ok(Pressed::toast(texts.gone())) };
         let Some(chart) = draw::chart(&book, &entry, asker.language.as_deref(), at) else {
-            return Ok(Pressed::toast(&texts.gone));
+            return Ok(Pressed::toast(texts.gone()));
         };
         let caption = draw::caption(&chart);
         let drawing = tokio::task::spawn_blocking(move || chart::png(&chart)).await;
         let png = match drawing.map_err(|error| error.to_string()).and_then(|drawn| drawn) {
             Ok(Some(png)) => png,
-            Ok(None) => return Ok(Pressed::toast(&texts.records_one_reading)),
+            Ok(None) => return Ok(Pressed::toast(texts.records_one_reading())),
             Err(error) => {
                 tracing::error!(error, "a chart could not be drawn");
-                return Ok(Pressed::toast(&texts.error_internal));
+                return Ok(Pressed::toast(texts.error_internal()));
             }
         };
         let is_sent = self.cards.send_picture(asker, png, caption).await;
         Ok(if is_sent {
             Pressed::Shown { toast: None, card: None }
         } else {
-            Pressed::toast(&texts.error_internal)
+            Pressed::toast(texts.error_internal())
         })
     }
 
@@ -229,7 +229,7 @@ impl Records {
         let book = self.book(asker).await?;
         let all = book.entry(id).map(|entry| card::with_belonging(&book, &entry)).unwrap_or_default();
         if !self.may_remove(asker, all.into_iter()).await {
-            return Ok(Pressed::toast(&self.cards.texts(asker).records_not_yours));
+            return Ok(Pressed::toast(self.cards.texts(asker).records_not_yours()));
         }
         self.with(asker, id, |shown, entry| Pressed::card(shown.asks(entry))).await
     }
@@ -238,12 +238,12 @@ impl Records {
     async fn remove(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
         let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
         let Some(entry) = book.entry(id) else {
-            return Ok(Pressed::both(&texts.gone, self.kinds(asker).await?));
+            return Ok(Pressed::both(texts.gone(), self.kinds(asker).await?));
         };
         let all = card::with_belonging(&book, &entry);
         // Whoever was asked may not be who presses, nor have the rights that they had then.
         if !self.may_remove(asker, all.iter().copied()).await {
-            return Ok(Pressed::toast(&texts.records_not_yours));
+            return Ok(Pressed::toast(texts.records_not_yours()));
         }
         let tasks = self.tasks_of(asker, &book, &entry).await?.iter().map(|task| task.id).collect();
         let name = book.name(entry.record);
@@ -252,14 +252,14 @@ impl Records {
         let removal = Removal::of(&book, chat, all, tasks);
         let removed = self.store.remove_records(&removal, None, now).await?;
         let values = [("name", name.as_str()), ("count", &removed.records.len().to_string())];
-        let mut lines = vec![fill(&texts.records_removed, &values)];
+        let mut lines = vec![fill(texts.records_removed(), &values)];
         if !removed.tasks.is_empty() {
             let count = removed.tasks.len().to_string();
-            lines.push(fill(&texts.records_reminders_ended, &[("count", &count)]));
+            lines.push(fill(texts.records_reminders_ended(), &[("count", &count)]));
         }
         self.removed.keep(id, removed, chat, now);
-        let undo = send::Button::new(&texts.button_undo, Button::Undo(id));
-        let back = send::Button::new(&texts.button_back, Button::Kinds);
+        let undo = send::Button::new(texts.button_undo(), Button::Undo(id));
+        let back = send::Button::new(texts.button_back(), Button::Kinds);
         Ok(Pressed::card(Card::text(lines.join("\n")).row(vec![undo, back])))
     }
 
@@ -285,14 +285,14 @@ impl Records {
     async fn undo(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
         let (texts, chat) = (self.cards.texts(asker), asker.place.chat);
         let Some((removed, at)) = self.removed.look(&id, chat, self.cards.now()) else {
-            return Ok(Pressed::toast(&texts.gone));
+            return Ok(Pressed::toast(texts.gone()));
         };
         if !self.may_remove(asker, removed.records.iter()).await {
-            return Ok(Pressed::toast(&texts.records_not_yours));
+            return Ok(Pressed::toast(texts.records_not_yours()));
         }
         // To ask for rights takes time: it may have been forgotten, or put back, meanwhile.
         let Some(removed) = self.removed.take(&id, chat, self.cards.now()) else {
-            return Ok(Pressed::toast(&texts.gone));
+            return Ok(Pressed::toast(texts.gone()));
         };
         let restored = self.store.restore_records(chat, &removed, self.cards.now()).await;
         if !matches!(restored, Ok(Restored::Done)) {
@@ -301,11 +301,11 @@ impl Records {
         match restored? {
             Restored::Done => {
                 let then = |shown: &Shown<'_>, entry: &Entry<'_>| {
-                    Pressed::both(&shown.texts.records_restored, shown.entry(entry))
+                    Pressed::both(shown.texts.records_restored(), shown.entry(entry))
                 };
                 self.with(asker, id, then).await
             }
-            Restored::Taken | Restored::Orphan | Restored::Full => Ok(Pressed::toast(&texts.records_stale)),
+            Restored::Taken | Restored::Orphan | Restored::Full => Ok(Pressed::toast(texts.records_stale())),
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn file(
         .map(|summary| format!("- {}: {}", view.moment(summary.until), plain(&summary.summary)))
         .collect();
     if !shown.is_empty() {
-        said.insert(0, format!("## {}\n\n{}\n", view.texts.export_summaries, shown.join("\n")));
+        said.insert(0, format!("## {}\n\n{}\n", view.texts.export_summaries(), shown.join("\n")));
     }
     let day = view.now.with_timezone(&view.zone).format("%Y-%m-%d");
     let content = format!("# {}\n\n{}\n\n{}", plain(name), view.zone.name(), said.join("\n"));
@@ -35,9 +35,9 @@ pub(super) fn file(
 /// What somebody said, under their name and the time; `None` for what no person sees.
 pub(in super::super) fn section(view: &View<'_>, message: &Message) -> Option<String> {
     let who = match message.role {
-        Role::User if message.task.is_some() => view.texts.export_task.clone(),
+        Role::User if message.task.is_some() => view.texts.export_task().to_owned(),
         Role::User => message.speaker.as_ref().map(|speaker| speaker.name.clone()).unwrap_or_default(),
-        Role::Assistant if !message.text.trim().is_empty() => view.texts.export_bot.clone(),
+        Role::Assistant if !message.text.trim().is_empty() => view.texts.export_bot().to_owned(),
         Role::Assistant | Role::Tool | Role::System => return None,
     };
     let mut lines = vec![format!("## {} · {}", plain(&who), view.moment(message.created_at)), String::new()];

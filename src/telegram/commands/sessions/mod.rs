@@ -51,7 +51,7 @@ impl Command for Sessions {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_sessions
+        texts.command_sessions()
     }
 
     fn group(&self) -> Option<Group> {
@@ -71,7 +71,7 @@ impl Command for Sessions {
         let button: Button = press.data.parse()?;
         let is_open = matches!(button, Button::List(_) | Button::Open(_) | Button::Switch(_));
         if !is_open && !self.cards.may_change(asker).await {
-            return Ok(Pressed::toast(&self.cards.texts(asker).admin_only));
+            return Ok(Pressed::toast(self.cards.texts(asker).admin_only()));
         }
         let id = match &button {
             Button::List(page) => return Ok(Pressed::card(self.list(asker, *page).await?)),
@@ -86,7 +86,7 @@ impl Command for Sessions {
             | Button::Clear(id) => *id,
         };
         let Some(session) = self.of_conversation(asker, id).await? else {
-            return Ok(Pressed::both(&self.cards.texts(asker).gone, self.list(asker, 0).await?));
+            return Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0).await?));
         };
         Ok(self.pressed(asker, button, session).await?)
     }
@@ -165,12 +165,12 @@ impl Sessions {
     async fn switch(&self, asker: &Asker, session: Session) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         if !self.sessions.switch_session(asker.place.conversation(), session.id).await? {
-            return Ok(Pressed::both(&texts.gone, self.list(asker, 0).await?));
+            return Ok(Pressed::both(texts.gone(), self.list(asker, 0).await?));
         }
         // What waited in the other one was given up.
         self.parked.reload().await?;
         let name = self.name(asker, &session).await?;
-        let toast = fill(&texts.session_switched, &[("name", &name)]);
+        let toast = fill(texts.session_switched(), &[("name", &name)]);
         Ok(Pressed::both(toast, self.card(asker, session).await?))
     }
 
@@ -190,11 +190,11 @@ impl Sessions {
         let name = self.view(asker).await?.name(&session, &outline);
         let what = Erasure::Session(asker.place.conversation(), session.id);
         let toast = match self.eraser.erase(&what).await? {
-            Forgotten::Busy => return Ok(Pressed::toast(&texts.session_busy)),
-            Forgotten::Done(erased) if erased.is_nothing() => texts.gone.clone(),
+            Forgotten::Busy => return Ok(Pressed::toast(texts.session_busy())),
+            Forgotten::Done(erased) if erased.is_nothing() => texts.gone().to_owned(),
             Forgotten::Done(_) => {
                 let count = outline.messages.to_string();
-                fill(&texts.session_deleted, &[("name", &name), ("count", &count)])
+                fill(texts.session_deleted(), &[("name", &name), ("count", &count)])
             }
         };
         Ok(Pressed::both(toast, self.list(asker, 0).await?))
@@ -207,10 +207,10 @@ impl Sessions {
         let summaries = self.summaries.summaries(session.id).await?;
         let name = view.name(&session, &outline);
         let Some(file) = export::file(&view, &name, &messages, &summaries) else {
-            return Ok(Pressed::toast(&texts.session_export_empty));
+            return Ok(Pressed::toast(texts.session_export_empty()));
         };
         let is_sent = self.cards.send_file(asker, file).await;
-        Ok(Pressed::toast(if is_sent { &texts.session_exported } else { &texts.session_not_exported }))
+        Ok(Pressed::toast(if is_sent { texts.session_exported() } else { texts.session_not_exported() }))
     }
 
     async fn set_model(
@@ -222,8 +222,8 @@ impl Sessions {
         let texts = self.cards.texts(asker);
         let change = SessionChange { model: Some(model), ..SessionChange::default() };
         match self.sessions.change_session(session, change).await? {
-            Some(session) => Ok(Pressed::both(&texts.config_saved, self.card(asker, session).await?)),
-            None => Ok(Pressed::both(&texts.gone, self.list(asker, 0).await?)),
+            Some(session) => Ok(Pressed::both(texts.config_saved(), self.card(asker, session).await?)),
+            None => Ok(Pressed::both(texts.gone(), self.list(asker, 0).await?)),
         }
     }
 }

@@ -23,9 +23,9 @@ use crate::telegram::send::Button;
 /// Asks for the new name of a session.
 pub(super) async fn ask(cards: &Cards, asker: &Asker, view: &View<'_>, session: &Session) -> Pressed {
     let texts = view.texts;
-    let name = session.name.as_ref().map_or(&texts.session_unnamed, |name| &name.text);
-    let words = fill(&texts.session_ask_name, &[("name", name)]);
-    replies::ask(cards, asker, words, &texts.session_name_hint, Author::Rename(session.id)).await
+    let name = session.name.as_ref().map_or(texts.session_unnamed(), |name| &name.text);
+    let words = fill(texts.session_ask_name(), &[("name", name)]);
+    replies::ask(cards, asker, words, texts.session_name_hint(), Author::Rename(session.id)).await
 }
 
 /// Takes new names of sessions out of replies. Cheap to clone.
@@ -63,18 +63,18 @@ impl Renames {
     async fn named(&self, session: SessionId, part: &Inbound, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         if !self.cards.may_change(asker).await {
-            return Ok(Card::text(&texts.admin_only));
+            return Ok(Card::text(texts.admin_only()));
         }
         let known = self.sessions.session_by_id(session).await?;
         let is_here = known.is_some_and(|known| known.conversation == asker.place.conversation());
         let Some(name) = SessionName::by_person(&part.text).filter(|_| is_here) else {
-            return Ok(Card::text(&texts.gone));
+            return Ok(Card::text(texts.gone()));
         };
         let change = SessionChange { name: Some(name.clone()), ..SessionChange::default() };
         if self.sessions.change_session(session, change).await?.is_none() {
-            return Ok(Card::text(&texts.gone));
+            return Ok(Card::text(texts.gone()));
         }
-        let open = Button::new(&texts.sessions_title, Sessions::Open(session));
-        Ok(Card::text(fill(&texts.session_named, &[("name", &name.text)])).row(vec![open]))
+        let open = Button::new(texts.sessions_title(), Sessions::Open(session));
+        Ok(Card::text(fill(texts.session_named(), &[("name", &name.text)])).row(vec![open]))
     }
 }

@@ -52,10 +52,10 @@ impl RestingTasks {
         let texts = self.cards.texts(asker);
         let count = self.removed_tasks(asker.place.chat).await?.len();
         let buttons = vec![
-            Button::new(&texts.button_resume_all, Tasks::Back(true)),
-            Button::new(&texts.button_stay, Tasks::Back(false)),
+            Button::new(texts.button_resume_all(), Tasks::Back(true)),
+            Button::new(texts.button_stay(), Tasks::Back(false)),
         ];
-        let asks = if asker.place.is_group() { &texts.tasks_removed } else { &texts.tasks_blocked };
+        let asks = if asker.place.is_group() { texts.tasks_removed() } else { texts.tasks_blocked() };
         let words = fill(asks, &[("count", &count.to_string())]);
         Ok((count > 0).then(|| Card::text(words).row(buttons)))
     }
@@ -64,17 +64,17 @@ impl RestingTasks {
     pub(super) async fn press(&self, asker: &Asker, again: bool) -> Result<Option<Pressed>, StoreError> {
         let texts = self.cards.texts(asker);
         if !self.cards.may_change(asker).await {
-            return Ok(Some(Pressed::toast(&texts.admin_only)));
+            return Ok(Some(Pressed::toast(texts.admin_only())));
         }
         let resting = self.removed_tasks(asker.place.chat).await?;
         if resting.is_empty() {
             return Ok(None);
         }
         if !again {
-            return Ok(Some(Pressed::card(Card::text(&texts.tasks_stay))));
+            return Ok(Some(Pressed::card(Card::text(texts.tasks_stay()))));
         }
         let resumed = self.change_each(resting, &TaskChange::Resume).await?;
-        let words = fill(&texts.tasks_back, &[("count", &resumed.to_string())]);
+        let words = fill(texts.tasks_back(), &[("count", &resumed.to_string())]);
         Ok(Some(Pressed::card(Card::text(words))))
     }
 

@@ -35,7 +35,7 @@ pub(super) struct View<'a> {
 
 impl View<'_> {
     pub(super) fn card(&self, task: &Task) -> Card {
-        let undo = self.button(&self.texts.button_undo, TaskVerb::Undo, task);
+        let undo = self.button(self.texts.button_undo(), TaskVerb::Undo, task);
         let can_undo = matches!(task.state, State::Cancelled(at) if self.now - at < UNDO);
         Card::titled(&self.title(task), self.body(task))
             .row(if can_undo { vec![undo] } else { Vec::new() })
@@ -56,7 +56,7 @@ impl View<'_> {
         explain_unknown(&mut lines, self.texts);
         let pages = pager(page, runs.len(), |page| self.press(TaskVerb::History(page), task));
         Card::titled(&self.title(task), lines.join("\n")).row(pages).row(vec![self.button(
-            &self.texts.button_back,
+            self.texts.button_back(),
             TaskVerb::Open,
             task,
         )])
@@ -82,10 +82,10 @@ impl View<'_> {
             }
             _ => Vec::new(),
         };
-        let next = (!next.is_empty()).then(|| fill(&self.texts.task_next, &[("times", &next.join(" · "))]));
+        let next = (!next.is_empty()).then(|| fill(self.texts.task_next(), &[("times", &next.join(" · "))]));
         let last = task.last.as_ref().map(|run| {
             let run = self.run_line(task, run, false);
-            fill(&self.texts.task_last, &[("run", &run)])
+            fill(self.texts.task_last(), &[("run", &run)])
         });
         let agent = task.own_agent().map(|_| self.agent(task));
         let all = next.into_iter().chain(self.state(task)).chain(last).chain(agent).chain(self.creator(task));
@@ -106,26 +106,26 @@ impl View<'_> {
         let when = |text: &str, at| fill(text, &[("when", &self.moment(task, at))]);
         let state = match task.state {
             State::Active => None,
-            State::Paused(PauseReason::Person) => Some(texts.task_paused.clone()),
-            State::Paused(PauseReason::Failures) => Some(texts.task_paused_failures.clone()),
+            State::Paused(PauseReason::Person) => Some(texts.task_paused().to_owned()),
+            State::Paused(PauseReason::Failures) => Some(texts.task_paused_failures().to_owned()),
             State::Paused(PauseReason::Removed) if !task.place.is_group() => {
-                Some(texts.task_paused_blocked.clone())
+                Some(texts.task_paused_blocked().to_owned())
             }
-            State::Paused(PauseReason::Removed) => Some(texts.task_paused_removed.clone()),
-            State::Paused(PauseReason::Denied) => Some(texts.task_paused_denied.clone()),
-            State::Done(at) => Some(when(&texts.task_done_at, at)),
-            State::Cancelled(at) => Some(when(&texts.task_cancelled_at, at)),
+            State::Paused(PauseReason::Removed) => Some(texts.task_paused_removed().to_owned()),
+            State::Paused(PauseReason::Denied) => Some(texts.task_paused_denied().to_owned()),
+            State::Done(at) => Some(when(texts.task_done_at(), at)),
+            State::Cancelled(at) => Some(when(texts.task_cancelled_at(), at)),
         };
-        let running = task.lease.map(|_| texts.task_running.clone());
-        let again = task.retry.map(|retry| when(&texts.task_again_at, retry.at));
-        let asked = task.asked.map(|due| when(&texts.task_asked, due));
+        let running = task.lease.map(|_| texts.task_running().to_owned());
+        let again = task.retry.map(|retry| when(texts.task_again_at(), retry.at));
+        let asked = task.asked.map(|due| when(texts.task_asked(), due));
         [state, running, again, asked].into_iter().flatten()
     }
 
     /// Which agent carries it out, also if that is not there any more.
     pub(super) fn agent(&self, task: &Task) -> String {
         let is_there = self.agents.for_tasks().any(|agent| agent.name == task.agent);
-        let text = if is_there { &self.texts.task_agent } else { &self.texts.task_agent_gone };
+        let text = if is_there { self.texts.task_agent() } else { self.texts.task_agent_gone() };
         fill(text, &[("agent", &task.agent)])
     }
 
@@ -133,9 +133,9 @@ impl View<'_> {
         let name = task.creator.name.as_str();
         match &task.place.title {
             Some(chat) if self.is_elsewhere => {
-                Some(fill(&self.texts.task_by_in, &[("name", name), ("chat", chat)]))
+                Some(fill(self.texts.task_by_in(), &[("name", name), ("chat", chat)]))
             }
-            _ => task.place.is_group().then(|| fill(&self.texts.task_by, &[("name", name)])),
+            _ => task.place.is_group().then(|| fill(self.texts.task_by(), &[("name", name)])),
         }
     }
 
@@ -150,7 +150,7 @@ impl View<'_> {
             let money = run.cost.nano_usd.map_or_else(|| UNKNOWN_MONEY.to_owned(), dollars);
             let values = [("tokens", tokens(run.cost.usage.total())), ("money", money)];
             let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-            line += &format!(" · {}", fill(&self.texts.status_today, &values));
+            line += &format!(" · {}", fill(self.texts.status_today(), &values));
         }
         match run.error.as_ref().map(|reason| self.texts.reason(reason)) {
             Some(error) if in_full => format!("{line}\n    {error}"),
@@ -162,25 +162,25 @@ impl View<'_> {
     fn status(&self, status: RunStatus) -> (&'static str, &str) {
         let texts = self.texts;
         match status {
-            RunStatus::Delivered => ("✅", &texts.run_delivered),
-            RunStatus::Silent => ("✅", &texts.run_silent),
-            RunStatus::Stopped => ("–", &texts.run_stopped),
-            RunStatus::Failed => ("⚠️", &texts.run_failed),
-            RunStatus::Missed => ("⚠️", &texts.run_missed),
-            RunStatus::Skipped => ("–", &texts.run_skipped),
+            RunStatus::Delivered => ("✅", texts.run_delivered()),
+            RunStatus::Silent => ("✅", texts.run_silent()),
+            RunStatus::Stopped => ("–", texts.run_stopped()),
+            RunStatus::Failed => ("⚠️", texts.run_failed()),
+            RunStatus::Missed => ("⚠️", texts.run_missed()),
+            RunStatus::Skipped => ("–", texts.run_skipped()),
         }
     }
 
     fn actions(&self, task: &Task) -> Vec<Button> {
         let texts = self.texts;
-        let run = (&texts.button_run_now, TaskVerb::Run, task.lease.is_none());
-        let skip = (&texts.button_skip, TaskVerb::Skip, task.asked.is_some());
+        let run = (texts.button_run_now(), TaskVerb::Run, task.lease.is_none());
+        let skip = (texts.button_skip(), TaskVerb::Skip, task.asked.is_some());
         let pause = match task.state {
-            State::Paused(_) => (&texts.button_resume, TaskVerb::Resume, true),
-            _ => (&texts.button_pause, TaskVerb::Pause, task.is_live()),
+            State::Paused(_) => (texts.button_resume(), TaskVerb::Resume, true),
+            _ => (texts.button_pause(), TaskVerb::Pause, task.is_live()),
         };
-        let edit = (&texts.button_edit, TaskVerb::Edit, true);
-        let cancel = (&texts.button_cancel, TaskVerb::Cancel, task.is_live());
+        let edit = (texts.button_edit(), TaskVerb::Edit, true);
+        let cancel = (texts.button_cancel(), TaskVerb::Cancel, task.is_live());
         let all = match task.state {
             State::Cancelled(_) => Vec::new(),
             _ => vec![run, skip, pause, edit, cancel],
@@ -193,8 +193,8 @@ impl View<'_> {
     fn ways(&self, task: &Task) -> Vec<Button> {
         let texts = self.texts;
         let history =
-            task.last.as_ref().map(|_| self.button(&texts.button_history, TaskVerb::History(0), task));
-        let back = self.page.map(|page| Button::new(&texts.button_back, Tasks::List(page)));
+            task.last.as_ref().map(|_| self.button(texts.button_history(), TaskVerb::History(0), task));
+        let back = self.page.map(|page| Button::new(texts.button_back(), Tasks::List(page)));
         history.into_iter().chain(back).collect()
     }
 }

@@ -45,6 +45,6 @@ impl Changes {
 
     /// What is said where there is no room.
     pub(super) fn full(&self, texts: &Texts) -> String {
-        fill(&texts.tasks_full, &[("limit", &self.per_chat.to_string())])
+        fill(texts.tasks_full(), &[("limit", &self.per_chat.to_string())])
     }
 }

@@ -55,8 +55,8 @@ impl Tasks {
             None => None,
         };
         let shown = match changed {
-            Some(task) => Pressed::both(&view.texts.config_saved, view.edit_card(&task)),
-            None => Pressed::both(&view.texts.gone, view.card(task)),
+            Some(task) => Pressed::both(view.texts.config_saved(), view.edit_card(&task)),
+            None => Pressed::both(view.texts.gone(), view.card(task)),
         };
         self.opens(on, task, shown).await
     }
@@ -64,8 +64,10 @@ impl Tasks {
     /// The agent of a button, if it is still there and whoever presses may choose it; or what to tell them.
     fn agent_of(&self, on: &On<'_>, view: View<'_>, key: AgentKey) -> Result<String, String> {
         let agent = view.agents.for_tasks().find(|agent| AgentKey::of(&agent.name) == key);
-        agent
-            .map_or_else(|| Err(view.texts.gone.clone()), |agent| self.agents.for_task(on.asker, &agent.name))
+        agent.map_or_else(
+            || Err(view.texts.gone().to_owned()),
+            |agent| self.agents.for_task(on.asker, &agent.name),
+        )
     }
 }
 
@@ -73,7 +75,7 @@ impl View<'_> {
     fn edit_card(&self, task: &Task) -> Card {
         let texts = self.texts;
         let prompt = shortened(task.prompt.trim());
-        let prompt = fill(&texts.task_edit_prompt, &[("prompt", &prompt)]);
+        let prompt = fill(texts.task_edit_prompt(), &[("prompt", &prompt)]);
         let steps = if task.schedule.is_recurring() { &STEPS[..] } else { &LATER[..] };
         let fitting = steps.iter().filter(|(_, minutes)| self.shifted(task, *minutes).is_some());
         let step = |(label, minutes): &(&str, i32)| self.button(label, TaskVerb::Shift(*minutes), task);
@@ -82,13 +84,13 @@ impl View<'_> {
             let label = format!("{mark}{}", missed_words(texts, policy));
             self.button(&label, TaskVerb::Missed(policy), task)
         });
-        let label = self.button(&texts.task_edit_label, TaskVerb::Label, task);
-        Card::titled(&fill(&texts.task_edit, &[("task", &self.title(task))]), prompt)
+        let label = self.button(texts.task_edit_label(), TaskVerb::Label, task);
+        Card::titled(&fill(texts.task_edit(), &[("task", &self.title(task))]), prompt)
             .row(fitting.map(step).collect())
             .row(vec![label])
             .row(policies.collect())
             .row(vec![self.button(&self.agent(task), TaskVerb::Agents(0), task)])
-            .row(vec![self.button(&texts.button_back, TaskVerb::Open, task)])
+            .row(vec![self.button(texts.button_back(), TaskVerb::Open, task)])
     }
 
     /// A page of the agents, each a button that has it carry out the task.
@@ -102,16 +104,16 @@ impl View<'_> {
             vec![self.button(&label, TaskVerb::Agent(AgentKey::of(&agent.name)), task)]
         });
         let lines: Vec<String> = shown.iter().map(|agent| line(self.texts, self.agents, agent)).collect();
-        let title = fill(&self.texts.task_edit_agents, &[("task", &task.title())]);
+        let title = fill(self.texts.task_edit_agents(), &[("task", &task.title())]);
         Card::titled(&title, lines.join("\n"))
             .rows(rows)
             .row(pager(page, all.len(), |page| self.press(TaskVerb::Agents(page), task)))
-            .row(vec![self.button(&self.texts.button_back, TaskVerb::Open, task)])
+            .row(vec![self.button(self.texts.button_back(), TaskVerb::Open, task)])
     }
 
     /// What the buttons about missed runs choose, and what is chosen.
     pub(super) fn missed_help(&self, task: &Task) -> String {
-        fill(&self.texts.task_edit_missed, &[("choice", missed_words(self.texts, task.if_missed))])
+        fill(self.texts.task_edit_missed(), &[("choice", missed_words(self.texts, task.if_missed))])
     }
 
     /// The edit that moves a task's times; `None` where that has no meaning.
@@ -129,8 +131,8 @@ impl View<'_> {
 
 const fn missed_words(texts: &Texts, policy: IfMissed) -> &str {
     match policy {
-        IfMissed::RunOnce => texts.missed_run_once.as_str(),
-        IfMissed::Skip => texts.missed_skip.as_str(),
-        IfMissed::Ask => texts.missed_ask.as_str(),
+        IfMissed::RunOnce => texts.missed_run_once(),
+        IfMissed::Skip => texts.missed_skip(),
+        IfMissed::Ask => texts.missed_ask(),
     }
 }

@@ -21,16 +21,16 @@ impl Tasks {
         verb: TaskVerb,
     ) -> Result<Pressed, StoreError> {
         let texts = view.texts;
-        let gone = || Ok(Pressed::Over(texts.gone.clone()));
+        let gone = || Ok(Pressed::Over(texts.gone().to_owned()));
         let edit = match verb {
-            TaskVerb::Done => return Ok(Pressed::Over(texts.task_done.clone())),
+            TaskVerb::Done => return Ok(Pressed::Over(texts.task_done().to_owned())),
             TaskVerb::Later(minutes) => view.shifted(&task, minutes),
             _ => tomorrow(&task, view.now),
         };
         let is_single = !task.schedule.is_recurring() && !matches!(task.state, State::Cancelled(_));
         let Some(edit) = edit.filter(|_| is_single) else { return gone() };
         if !self.may_still_talk(&task).await? {
-            return Ok(Pressed::toast(&texts.task_paused_denied));
+            return Ok(Pressed::toast(texts.task_paused_denied()));
         }
         if !self.changes.has_room_for(&task).await? {
             return Ok(Pressed::toast(self.changes.full(texts)));
@@ -38,7 +38,7 @@ impl Tasks {
         let changed = self.changes.make(task.id, TaskChange::Edit(edit)).await?;
         let Some((at, task)) = changed.and_then(|task| Some((task.next?, task))) else { return gone() };
         let when = words::coming(texts, &task, at, view.now);
-        Ok(Pressed::Over(fill(&texts.task_later, &[("when", &when)])))
+        Ok(Pressed::Over(fill(texts.task_later(), &[("when", &when)])))
     }
 }
 

@@ -60,7 +60,7 @@ impl Command for Tasks {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_tasks
+        texts.command_tasks()
     }
 
     fn group(&self) -> Option<Group> {
@@ -84,7 +84,7 @@ impl Command for Tasks {
             }
             Press::Back(again) => match self.resting.press(asker, again).await? {
                 Some(pressed) => pressed,
-                None => Pressed::both(&self.cards.texts(asker).gone, self.list(asker, 0).await?),
+                None => Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0).await?),
             },
             Press::One(on) => self.press_one(press, on).await?,
         })
@@ -116,7 +116,7 @@ impl Tasks {
         let (texts, now) = (self.cards.texts(asker), self.cards.now());
         let tasks = in_order(self.store.tasks(asker.place.chat).await?, now);
         if tasks.is_empty() {
-            return Ok(Card::text(&texts.tasks_empty));
+            return Ok(Card::text(texts.tasks_empty()));
         }
         let page = page_of(page, tasks.len());
         let open = |task: &Task| {
@@ -124,7 +124,7 @@ impl Tasks {
         };
         let shown = tasks.iter().skip(page * ROWS).take(ROWS);
         let rows = shown.map(|task| vec![Button::new(label(texts, task, now), open(task))]);
-        Ok(Card::titled(&texts.tasks_title, "").rows(rows).row(pager(page, tasks.len(), Press::List)))
+        Ok(Card::titled(texts.tasks_title(), "").rows(rows).row(pager(page, tasks.len(), Press::List)))
     }
 }
 

@@ -45,8 +45,8 @@ impl Tasks {
         let Some(task) = task else {
             // A notice is left as it is: it still says what happened.
             return Ok(match button.page {
-                Some(page) => Pressed::both(&texts.gone, self.list(asker, page).await?),
-                None => Pressed::toast(&texts.gone),
+                Some(page) => Pressed::both(texts.gone(), self.list(asker, page).await?),
+                None => Pressed::toast(texts.gone()),
             });
         };
         let agents = self.agents.now();
@@ -62,9 +62,9 @@ impl Tasks {
                 return self.opens(&on, &task, Pressed::card(history)).await;
             }
             TaskVerb::Label => return Ok(Pressed::toast(view.missed_help(&task))),
-            _ if !self.may_change(asker, &task).await => return Ok(Pressed::toast(&texts.task_not_yours)),
+            _ if !self.may_change(asker, &task).await => return Ok(Pressed::toast(texts.task_not_yours())),
             verb if !self.may_reach(asker, &task, verb).await => {
-                return Ok(Pressed::toast(&texts.task_not_there));
+                return Ok(Pressed::toast(texts.task_not_there()));
             }
             TaskVerb::Edit => {
                 let shown = self.press_edit(&on, view, &task).await?;
@@ -77,12 +77,12 @@ impl Tasks {
             TaskVerb::Done | TaskVerb::Later(_) | TaskVerb::Tomorrow => {
                 return self.press_fired(view, task, button.verb).await;
             }
-            TaskVerb::Run => (TaskChange::RunNow(RunId::new()), &texts.task_running),
-            TaskVerb::Pause => (TaskChange::Pause(PauseReason::Person), &texts.task_paused),
-            TaskVerb::Resume => (TaskChange::Resume, &texts.task_resumed),
-            TaskVerb::Cancel => (TaskChange::Cancel, &texts.task_cancelled),
-            TaskVerb::Undo => (TaskChange::Revive, &texts.task_revived),
-            TaskVerb::Skip => (TaskChange::Skip, &texts.task_skipped),
+            TaskVerb::Run => (TaskChange::RunNow(RunId::new()), texts.task_running()),
+            TaskVerb::Pause => (TaskChange::Pause(PauseReason::Person), texts.task_paused()),
+            TaskVerb::Resume => (TaskChange::Resume, texts.task_resumed()),
+            TaskVerb::Cancel => (TaskChange::Cancel, texts.task_cancelled()),
+            TaskVerb::Undo => (TaskChange::Revive, texts.task_revived()),
+            TaskVerb::Skip => (TaskChange::Skip, texts.task_skipped()),
         };
         self.press_change(&on, task, Wanted { change, done }).await
     }
@@ -138,8 +138,8 @@ impl Tasks {
             return Ok(());
         }
         let texts = self.cards.texts(on.asker);
-        let words = fill(&texts.task_edit_help, &[("task", &task.title())]);
-        if let Some(id) = self.cards.ask(on.asker, &words, &texts.task_edit_hint).await {
+        let words = fill(texts.task_edit_help(), &[("task", &task.title())]);
+        if let Some(id) = self.cards.ask(on.asker, &words, texts.task_edit_hint()).await {
             let message = TaskMessage::new(on.asker.place.chat, id, Shows::Question);
             self.changes.make(task.id, TaskChange::Show(message)).await?;
         }
@@ -166,11 +166,11 @@ impl Tasks {
     ) -> Result<Pressed, StoreError> {
         let (texts, verb) = (self.cards.texts(on.asker), on.button.verb);
         if verb == TaskVerb::Undo && is_gone(&task, self.cards.now()) {
-            return Ok(Pressed::both(&texts.gone, self.shows(on, &task).await?));
+            return Ok(Pressed::both(texts.gone(), self.shows(on, &task).await?));
         }
         let makes_it_run = matches!(verb, TaskVerb::Run | TaskVerb::Resume | TaskVerb::Undo);
         if makes_it_run && !self.may_still_talk(&task).await? {
-            return Ok(Pressed::both(&texts.task_paused_denied, self.shows(on, &task).await?));
+            return Ok(Pressed::both(texts.task_paused_denied(), self.shows(on, &task).await?));
         }
         if verb == TaskVerb::Undo && !self.changes.has_room_for(&task).await? {
             return Ok(Pressed::toast(self.changes.full(texts)));
@@ -186,9 +186,9 @@ impl Tasks {
             }
             return Ok(shown);
         }
-        let Some(now) = self.store.task(task.id).await? else { return Ok(Pressed::toast(&texts.gone)) };
+        let Some(now) = self.store.task(task.id).await? else { return Ok(Pressed::toast(texts.gone())) };
         let is_running = verb == TaskVerb::Run && now.lease.is_some();
-        let words = if is_running { &texts.task_runs_already } else { &texts.gone };
+        let words = if is_running { texts.task_runs_already() } else { texts.gone() };
         Ok(Pressed::both(words, self.shows(on, &now).await?))
     }
 

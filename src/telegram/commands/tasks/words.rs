@@ -14,8 +14,8 @@ pub(super) fn moment(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTim
     let (at, now) = (at.with_timezone(&task.zone), now.with_timezone(&task.zone));
     let time = at.format("%H:%M");
     match (at.date_naive() - now.date_naive()).num_days() {
-        0 => format!("{} {time}", texts.day_today),
-        1 => format!("{} {time}", texts.day_tomorrow),
+        0 => format!("{} {time}", texts.day_today()),
+        1 => format!("{} {time}", texts.day_tomorrow()),
         _ => texts.dated(&at, now.year()),
     }
 }
@@ -26,8 +26,8 @@ pub(super) fn coming(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTim
     let minutes = (left.num_seconds() + 59) / 60;
     match minutes {
         _ if left <= TimeDelta::zero() || left > NEAR => when,
-        1 => fill(&texts.in_minute, &[("when", &when)]),
-        _ => fill(&texts.in_minutes, &[("when", &when), ("count", &minutes.to_string())]),
+        1 => fill(texts.in_minute(), &[("when", &when)]),
+        _ => fill(texts.in_minutes(), &[("when", &when), ("count", &minutes.to_string())]),
     }
 }
 
@@ -36,8 +36,8 @@ pub(super) fn short(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime
     let (at, now) = (at.with_timezone(&task.zone), now.with_timezone(&task.zone));
     let day = match (at.date_naive() - now.date_naive()).num_days() {
         ..7 => weekday(texts, at.weekday()),
-        _ if at.year() == now.year() => format!("{} {}", at.day(), nth(&texts.months, at.month0())),
-        _ => format!("{} {} {}", at.day(), nth(&texts.months, at.month0()), at.year()),
+        _ if at.year() == now.year() => format!("{} {}", at.day(), nth(texts.months(), at.month0())),
+        _ => format!("{} {} {}", at.day(), nth(texts.months(), at.month0()), at.year()),
     };
     format!("{} {day}", at.format("%H:%M"))
 }
@@ -45,10 +45,10 @@ pub(super) fn short(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime
 /// When a task runs, as people say it, with its zone: `every weekday 09:00 (Europe/Riga)`.
 pub(super) fn schedule(texts: &Texts, task: &Task, now: DateTime<Utc>) -> String {
     let when = match &task.schedule {
-        Schedule::Once { at, .. } => fill(&texts.when_once, &[("when", &coming(texts, task, *at, now))]),
+        Schedule::Once { at, .. } => fill(texts.when_once(), &[("when", &coming(texts, task, *at, now))]),
         Schedule::Cron(_) => recurring(texts, &task.schedule.shape()),
     };
-    fill(&texts.task_zone, &[("when", &when), ("zone", task.zone.name())])
+    fill(texts.task_zone(), &[("when", &when), ("zone", task.zone.name())])
 }
 
 fn recurring(texts: &Texts, shape: &Shape) -> String {
@@ -58,45 +58,45 @@ fn recurring(texts: &Texts, shape: &Shape) -> String {
     };
     match shape {
         Shape::Once => String::new(),
-        Shape::EveryMinutes(1) => texts.when_minute.clone(),
-        Shape::EveryMinutes(count) => fill(&texts.when_minutes, &[("count", &count.to_string())]),
+        Shape::EveryMinutes(1) => texts.when_minute().to_owned(),
+        Shape::EveryMinutes(count) => fill(texts.when_minutes(), &[("count", &count.to_string())]),
         Shape::EveryHours { hours: 1, minute } => {
-            fill(&texts.when_hour, &[("minute", &format!("{minute:02}"))])
+            fill(texts.when_hour(), &[("minute", &format!("{minute:02}"))])
         }
         Shape::EveryHours { hours, minute } => {
-            fill(&texts.when_hours, &[("count", &hours.to_string()), ("minute", &format!("{minute:02}"))])
+            fill(texts.when_hours(), &[("count", &hours.to_string()), ("minute", &format!("{minute:02}"))])
         }
-        Shape::Daily { times } => at(&texts.when_daily, &[], times),
-        Shape::Weekdays { times } => at(&texts.when_weekdays, &[], times),
+        Shape::Daily { times } => at(texts.when_daily(), &[], times),
+        Shape::Weekdays { times } => at(texts.when_weekdays(), &[], times),
         Shape::Weekly { days, times } => {
             let days = listed(days, |day| weekday(texts, *day));
-            at(&texts.when_weekly, &[("days", &days)], times)
+            at(texts.when_weekly(), &[("days", &days)], times)
         }
         Shape::Monthly { days, times } => {
-            let days = listed(days, |day| nth(&texts.month_days, day.saturating_sub(1)).to_owned());
-            at(&texts.when_monthly, &[("days", &days)], times)
+            let days = listed(days, |day| nth(texts.month_days(), day.saturating_sub(1)).to_owned());
+            at(texts.when_monthly(), &[("days", &days)], times)
         }
         Shape::Yearly { month, day, times } => {
-            let (day, month) = (day.to_string(), nth(&texts.months, month.saturating_sub(1)));
-            at(&texts.when_yearly, &[("day", &day), ("month", month)], times)
+            let (day, month) = (day.to_string(), nth(texts.months(), month.saturating_sub(1)));
+            at(texts.when_yearly(), &[("day", &day), ("month", month)], times)
         }
         Shape::Between { minutes, from, until, days } => {
             let [from, until] = [from, until].map(|time| time.format("%H:%M").to_string());
             let (every, days) = (spaced(texts, *minutes), on(texts, days));
             let values = [("every", &*every), ("from", &from), ("until", &until), ("days", &days)];
-            fill(&texts.when_between, &values)
+            fill(texts.when_between(), &values)
         }
-        Shape::Other => texts.when_own.clone(),
+        Shape::Other => texts.when_own().to_owned(),
     }
 }
 
 /// What lies between two runs.
 fn spaced(texts: &Texts, minutes: u32) -> String {
     let (text, count) = match minutes {
-        1 => (&texts.when_minute, 1),
-        60 => (&texts.when_each_hour, 1),
-        _ if minutes.is_multiple_of(60) => (&texts.when_each_hours, minutes / 60),
-        _ => (&texts.when_minutes, minutes),
+        1 => (texts.when_minute(), 1),
+        60 => (texts.when_each_hour(), 1),
+        _ if minutes.is_multiple_of(60) => (texts.when_each_hours(), minutes / 60),
+        _ => (texts.when_minutes(), minutes),
     };
     fill(text, &[("count", &count.to_string())])
 }
@@ -104,15 +104,15 @@ fn spaced(texts: &Texts, minutes: u32) -> String {
 /// On which days of the week, these from Monday on.
 fn on(texts: &Texts, days: &[Weekday]) -> String {
     match days {
-        [_, _, _, _, _, _, _] => texts.days_all.clone(),
-        [Weekday::Mon, .., Weekday::Fri] if days.len() == 5 => texts.days_work.clone(),
-        _ => fill(&texts.days_some, &[("days", &listed(days, |day| weekday(texts, *day)))]),
+        [_, _, _, _, _, _, _] => texts.days_all().to_owned(),
+        [Weekday::Mon, .., Weekday::Fri] if days.len() == 5 => texts.days_work().to_owned(),
+        _ => fill(texts.days_some(), &[("days", &listed(days, |day| weekday(texts, *day)))]),
     }
 }
 
 /// The short name of a day of the week.
 fn weekday(texts: &Texts, day: Weekday) -> String {
-    nth(&texts.weekdays, day.num_days_from_monday()).to_owned()
+    nth(texts.weekdays(), day.num_days_from_monday()).to_owned()
 }
 
 fn listed<T>(items: &[T], word: impl Fn(&T) -> String) -> String {

@@ -70,20 +70,20 @@ impl Details {
         let run = trace.map(|trace| trace.run).or_else(|| exchange.and_then(|exchange| exchange.run()));
         let mut lines = Vec::new();
         if let Some(run) = run {
-            lines.extend(section(&texts.why_tools, self.calls(texts, run).await?));
-            lines.extend(section(&texts.why_rules, self.rules(asker, texts, run, began).await?));
+            lines.extend(section(texts.why_tools(), self.calls(texts, run).await?));
+            lines.extend(section(texts.why_rules(), self.rules(asker, texts, run, began).await?));
         }
         let answer = exchange.and_then(|exchange| exchange.answer());
         let observation = answer.and_then(|answer| answer.observation.as_ref());
         let noted = observation.map(|observation| observed::lines(texts, observation)).unwrap_or_default();
-        lines.extend(section(&texts.why_observed, noted));
+        lines.extend(section(texts.why_observed(), noted));
         let is_own = subject.writer() == Some(&asker.speaker.user);
         if let Some(answer) = answer.filter(|_| is_own) {
             lines.extend(self.memories(asker, texts, answer).await?);
         }
         if let Some(trace) = trace {
-            lines.extend(section(&texts.why_pins, self.pinned(asker, &trace.pins).await?));
-            lines.extend(trace.agent.as_ref().map(|agent| fill(&texts.why_agent, &[("agent", agent)])));
+            lines.extend(section(texts.why_pins(), self.pinned(asker, &trace.pins).await?));
+            lines.extend(trace.agent.as_ref().map(|agent| fill(texts.why_agent(), &[("agent", agent)])));
         }
         lines.extend(answer.map(|answer| cost(texts, answer)));
         Ok(lines)
@@ -118,7 +118,7 @@ impl Details {
                 let reason = rules.reason_of(rule.as_str()).map(|reason| format!(" ({reason})"));
                 format!(
                     " · {}{}",
-                    fill(&texts.audit_rule, &[("rule", rule.as_str())]),
+                    fill(texts.audit_rule(), &[("rule", rule.as_str())]),
                     reason.unwrap_or_default()
                 )
             });
@@ -159,12 +159,12 @@ impl Details {
             return Ok(Vec::new());
         }
         if asker.place.is_group() {
-            return Ok(vec![fill(&texts.why_memories_group, &[("count", &used.len().to_string())])]);
+            return Ok(vec![fill(texts.why_memories_group(), &[("count", &used.len().to_string())])]);
         }
         let all = self.facts.memories(&asker.speaker.user).await?;
         let of_answer = all.iter().filter(|memory| memory.is_active() && used.contains(&memory.id));
         let words = of_answer.map(|memory| one_line(&memory.content, WORDS_CHARS)).collect();
-        Ok(section(&texts.why_memories, words))
+        Ok(section(texts.why_memories(), words))
     }
 
     /// The pins that the model was told and the chat still has.
@@ -185,11 +185,11 @@ fn call(texts: &Texts, tools: &Registry, made: &ToolCall) -> Option<String> {
     let hint = hint(&made.call).unwrap_or_else(|| "…".to_owned());
     let words = fill(texts.get(tool.status().0)?, &[("hint", &hint)]);
     let end = match made.status {
-        ToolStatus::Running => &texts.why_call_running,
-        ToolStatus::Complete => &texts.why_call_done,
-        ToolStatus::Failed => &texts.why_call_failed,
-        ToolStatus::Unknown => &texts.why_call_unknown,
-        ToolStatus::Denied => &texts.why_call_denied,
+        ToolStatus::Running => texts.why_call_running(),
+        ToolStatus::Complete => texts.why_call_done(),
+        ToolStatus::Failed => texts.why_call_failed(),
+        ToolStatus::Unknown => texts.why_call_unknown(),
+        ToolStatus::Denied => texts.why_call_denied(),
     };
     Some(format!("{words}: {end}"))
 }
@@ -210,5 +210,5 @@ fn cost(texts: &Texts, answer: &Message) -> String {
     let count = tokens(answer.token_usage.unwrap_or_default().total());
     let money = answer.nano_usd.map_or_else(|| UNKNOWN_MONEY.to_owned(), dollars);
     let model = answer.model_id.as_deref().unwrap_or("?");
-    fill(&texts.why_model, &[("tokens", &count), ("money", &money), ("model", model)])
+    fill(texts.why_model(), &[("tokens", &count), ("money", &money), ("model", model)])
 }

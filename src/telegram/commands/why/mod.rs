@@ -53,7 +53,7 @@ impl Command for Why {
     }
 
     fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        &texts.command_why
+        texts.command_why()
     }
 
     fn group(&self) -> Option<Group> {
@@ -97,7 +97,7 @@ impl Why {
         let what = subject.received.as_ref().map_or(Reception::Asked, |received| received.what);
         let is_public = what.is_public() && subject.exchange.is_none();
         if !(sees || is_public) {
-            return Ok(Card::text(&texts.why_not_yours));
+            return Ok(Card::text(texts.why_not_yours()));
         }
         let asked = subject.exchange.as_ref().and_then(|exchange| exchange.question.first());
         let began = asked.map(|question| question.created_at);
@@ -114,7 +114,7 @@ impl Why {
         let zone = self.settings.chat_config(asker.place.chat).await?.timezone.unwrap_or(self.default_zone);
         let year = self.cards.now().with_timezone(&zone).year();
         let time = texts.dated(&began.with_timezone(&zone), year);
-        Ok(Card::titled(&fill(&texts.why_title, &[("time", &time)]), lines.join("\n")))
+        Ok(Card::titled(&fill(texts.why_title(), &[("time", &time)]), lines.join("\n")))
     }
 
     fn reason(&self, asker: &Asker, subject: &Subject, what: Reception) -> String {
@@ -134,14 +134,14 @@ impl Why {
         let texts = self.cards.texts(asker);
         let is_mine = |quoted: &Quoted| quoted.writer == Some(UserId::telegram(self.me.id.0));
         let words = match replied {
-            Some(quoted) if is_mine(quoted) => &texts.why_mine,
-            Some(quoted) if !quoted.from_person => &texts.why_no_person,
-            Some(_) => &texts.why_never,
-            None => &texts.why_none,
+            Some(quoted) if is_mine(quoted) => texts.why_mine(),
+            Some(quoted) if !quoted.from_person => texts.why_no_person(),
+            Some(_) => texts.why_never(),
+            None => texts.why_none(),
         };
         let is_mine = replied.is_some_and(is_mine);
         let hidden = if is_mine { None } else { self.hidden(asker, texts).await };
-        Card::text([Some(words.clone()), hidden].into_iter().flatten().collect::<Vec<_>>().join("\n\n"))
+        Card::text([Some(words.to_owned()), hidden].into_iter().flatten().collect::<Vec<_>>().join("\n\n"))
     }
 
     /// What Telegram hides from the bot in a group, and what to do about it; `None` where it hides nothing. It may have been
@@ -157,6 +157,6 @@ impl Why {
             return None;
         }
         let is_admin = self.cards.admins.is_admin(asker.place.chat, &UserId::telegram(self.me.id.0)).await;
-        (!is_admin).then(|| texts.why_privacy.clone())
+        (!is_admin).then(|| texts.why_privacy().to_owned())
     }
 }

@@ -9,9 +9,9 @@ const LIST_CHARS: usize = 200;
 
 /// A line for each thing that was noted. What the session is called is seen elsewhere.
 pub(super) fn lines(texts: &Texts, observation: &Observation) -> Vec<String> {
-    let confidence = observation
-        .confidence
-        .map(|confidence| fill(&texts.why_confidence, &[("percent", &format!("{:.0}", confidence * 100.0))]));
+    let confidence = observation.confidence.map(|confidence| {
+        fill(texts.why_confidence(), &[("percent", &format!("{:.0}", confidence * 100.0))])
+    });
     let list = |text: &str, entries: &[String]| {
         let list = one_line(&entries.join(", "), LIST_CHARS);
         (!entries.is_empty()).then(|| fill(text, &[("list", &list)]))
@@ -20,25 +20,25 @@ pub(super) fn lines(texts: &Texts, observation: &Observation) -> Vec<String> {
     let all = [
         confidence,
         risk(texts, observation),
-        list(&texts.why_sources, &observation.sources),
-        list(&texts.why_references, &observation.references),
-        list(&texts.why_flags, &observation.flags),
-        list(&texts.why_extra, &extra),
+        list(texts.why_sources(), &observation.sources),
+        list(texts.why_references(), &observation.references),
+        list(texts.why_flags(), &observation.flags),
+        list(texts.why_extra(), &extra),
     ];
     all.into_iter().flatten().collect()
 }
 
 fn risk(texts: &Texts, observation: &Observation) -> Option<String> {
     let level = observation.risk_level.map(|level| match level {
-        RiskLevel::Low => texts.why_risk_low.clone(),
-        RiskLevel::Moderate => texts.why_risk_moderate.clone(),
-        RiskLevel::High => texts.why_risk_high.clone(),
-        RiskLevel::Critical => texts.why_risk_critical.clone(),
+        RiskLevel::Low => texts.why_risk_low().to_owned(),
+        RiskLevel::Moderate => texts.why_risk_moderate().to_owned(),
+        RiskLevel::High => texts.why_risk_high().to_owned(),
+        RiskLevel::Critical => texts.why_risk_critical().to_owned(),
     });
     let score = observation.risk_score;
-    let score = score.map(|score| fill(&texts.why_risk_score, &[("score", &format!("{score:.0}"))]));
+    let score = score.map(|score| fill(texts.why_risk_score(), &[("score", &format!("{score:.0}"))]));
     let risk: Vec<String> = level.into_iter().chain(score).collect();
-    (!risk.is_empty()).then(|| fill(&texts.why_risk, &[("risk", &risk.join(", "))]))
+    (!risk.is_empty()).then(|| fill(texts.why_risk(), &[("risk", &risk.join(", "))]))
 }
 
 #[cfg(test)]
