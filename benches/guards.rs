@@ -19,19 +19,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::Utc;
-use figaro::config::{AccessMode, AccessSettings};
-use figaro::domain::access::AccessChange;
-use figaro::domain::audit::AuditActor;
-use figaro::domain::chat::{ChatKind, Place};
-use figaro::domain::reception::{Ending, Received, Reception, TurnTrace};
-use figaro::domain::role::{AccessRole, GivenRole};
-use figaro::ids::{BotId, ChatId, MessageId, RunId, UserId};
-use figaro::policy::access::{Standing, Verdict, judge};
-use figaro::store::kv::KvStore;
-use figaro::store::{ReceptionStore, SettingsStore, UndoStore};
+use figaro_base::ids::{BotId, ChatId, MessageId, RunId, UserId};
+use figaro_config::{AccessMode, AccessSettings};
+use figaro_domain::access::AccessChange;
+use figaro_domain::audit::AuditActor;
+use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::reception::{Ending, Received, Reception, TurnTrace};
+use figaro_domain::role::{AccessRole, GivenRole};
 use figaro_offline::Runtime;
 use figaro_offline::model::{ModelRequest, OfflineModel, Reply};
 use figaro_offline::telegram::{OfflineTelegram, Options, Person};
+use figaro_policy::access::{Standing, Verdict, judge};
+use figaro_store::kv::KvStore;
+use figaro_store::{ReceptionStore, SettingsStore, UndoStore};
 
 use support::{OWNER, listener, percentile, print, start_bot_with, store_url};
 

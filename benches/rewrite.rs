@@ -17,12 +17,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use figaro::config::{EngineKind, StoreUrl};
-use figaro::domain::conversation::{Conversation, Message, Role};
-use figaro::domain::erasure::{Erasure, Forgotten};
-use figaro::ids::{BotId, ChatId, SessionId};
-use figaro::store::kv::KvStore;
-use figaro::store::{ConversationStore, ErasureStore, Imported, MemoryStore, SaidSearch, Store};
+use figaro_base::ids::{BotId, ChatId, SessionId};
+use figaro_config::{EngineKind, StoreUrl};
+use figaro_domain::conversation::{Conversation, Message, Role};
+use figaro_domain::erasure::{Erasure, Forgotten};
+use figaro_store::kv::KvStore;
+use figaro_store::{ConversationStore, ErasureStore, Imported, MemoryStore, SaidSearch, Store};
 
 const SIZES: [usize; 2] = [10_000, 100_000];
 const CHAT: ChatId = ChatId(7);

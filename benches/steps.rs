@@ -20,17 +20,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use chrono::Utc;
-use figaro::domain::chat::{ChatKind, Place};
-use figaro::domain::conversation::{Conversation, Message, Role};
-use figaro::domain::message::{Inbound, Speaker};
-use figaro::domain::tool::{Call, ToolCall, ToolStatus};
-use figaro::domain::turn::Step;
-use figaro::ids::{BotId, ChatId, MessageId, UpdateId, UserId};
-use figaro::store::ConversationStore;
-use figaro::store::kv::KvStore;
+use figaro_base::ids::{BotId, ChatId, MessageId, UpdateId, UserId};
+use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::conversation::{Conversation, Message, Role};
+use figaro_domain::message::{Inbound, Speaker};
+use figaro_domain::tool::{Call, ToolCall, ToolStatus};
+use figaro_domain::turn::Step;
 use figaro_offline::Runtime;
 use figaro_offline::model::{ModelRequest, OfflineModel, Part, Reply};
 use figaro_offline::telegram::{OfflineTelegram, Options, Person};
+use figaro_store::ConversationStore;
+use figaro_store::kv::KvStore;
 use serde_json::{Value, json};
 
 use support::{OWNER, cpu_time, fsyncs, listener, print, start_bot_with, store_url};

@@ -18,16 +18,16 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
-use figaro::domain::chat::{ChatKind, Place};
-use figaro::domain::message::Speaker;
-use figaro::domain::schedule::Schedule;
-use figaro::domain::task::{NewTask, Task};
-use figaro::ids::{BotId, ChatId, UserId};
-use figaro::store::kv::KvStore;
-use figaro::store::{TaskAdded, TaskLimits, TaskStore};
+use figaro_base::ids::{BotId, ChatId, UserId};
+use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::message::Speaker;
+use figaro_domain::schedule::Schedule;
+use figaro_domain::task::{NewTask, Task};
 use figaro_offline::Runtime;
 use figaro_offline::model::{ModelRequest, OfflineModel, Reply};
 use figaro_offline::telegram::{OfflineTelegram, Options, Person};
+use figaro_store::kv::KvStore;
+use figaro_store::{TaskAdded, TaskLimits, TaskStore};
 use futures::StreamExt;
 
 use support::{OWNER, Sizes, listener, start_bot_with, store_url};

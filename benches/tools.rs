@@ -15,13 +15,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use figaro::ids::ChatId;
-use figaro::policy::address::Addresses;
-use figaro::policy::tools::{Decision, Role, Rules, TelegramCall, decide};
+use figaro_base::ids::ChatId;
 use figaro_mcp::table::Table;
 use figaro_offline::Runtime;
 use figaro_offline::model::{OfflineModel, Reply, Script};
 use figaro_offline::telegram::{OfflineTelegram, Options, Person};
+use figaro_policy::address::Addresses;
+use figaro_policy::tools::{Decision, Role, Rules, TelegramCall, decide};
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, Tool};
 use rmcp::service::{RoleClient, RunningService};

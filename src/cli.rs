@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use chrono::NaiveDate;
 use clap::{Parser, Subcommand};
 
-use crate::config::{EngineKind, NoStoreUrl, StoreUrl};
-use crate::domain::model::ModelName;
-use crate::mcp::locate::SUBCOMMAND;
-use crate::policy::tools::Role;
+use figaro_config::{EngineKind, NoStoreUrl, StoreUrl};
+use figaro_domain::model::ModelName;
+use figaro_mcp_client::locate::SUBCOMMAND;
+use figaro_policy::tools::Role;
 
 /// How a question is asked in the terminal.
 const ASK_EXAMPLES: &str = "Examples:

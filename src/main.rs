@@ -15,9 +15,9 @@ use figaro::cli::{
     AgentsCommand, AuditCommand, Cli, Command, McpCommand, MemoryCommand, NamedChat, PacksCommand,
     PolicyCommand, StoreCommand,
 };
-use figaro::config::{ENV_FILE, EnvFile, Settings, Values};
-use figaro::mcp::guard;
-use figaro::mcp::locate::SUBCOMMAND;
+use figaro_config::{ENV_FILE, EnvFile, Settings, Values};
+use figaro_mcp_client::guard;
+use figaro_mcp_client::locate::SUBCOMMAND;
 use futures::{Stream, stream};
 use tokio::signal::unix::{SignalKind, signal};
 

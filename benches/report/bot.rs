@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use figaro::config::EngineKind;
+use figaro_config::EngineKind;
 use figaro_offline::telegram::OfflineTelegram;
 
 use super::page::Page;

@@ -9,15 +9,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use figaro::config::{EngineKind, StoreUrl};
-use figaro::domain::chat::{ChatKind, Place};
-use figaro::domain::conversation::{Conversation, Message, Role};
-use figaro::domain::delivery::{Author, DeliveryEnd, PendingDelivery};
-use figaro::domain::message::{Inbound, Speaker};
-use figaro::ids::{BotId, ChatId, MessageId, UpdateId, UserId};
-use figaro::store::engine;
-use figaro::store::kv::KvStore;
-use figaro::store::{ConversationStore, InboxStore, OutboxStore, RawUpdate, Store, TurnEnd};
+use figaro_base::ids::{BotId, ChatId, MessageId, UpdateId, UserId};
+use figaro_config::{EngineKind, StoreUrl};
+use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::conversation::{Conversation, Message, Role};
+use figaro_domain::delivery::{Author, DeliveryEnd, PendingDelivery};
+use figaro_domain::message::{Inbound, Speaker};
+use figaro_store::engine;
+use figaro_store::kv::KvStore;
+use figaro_store::{ConversationStore, InboxStore, OutboxStore, RawUpdate, Store, TurnEnd};
 use serde_json::json;
 use tokio::task::JoinSet;
 

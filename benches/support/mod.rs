@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use figaro::config::{EngineKind, StoreUrl};
+use figaro_config::{EngineKind, StoreUrl};
 use figaro_offline::model::OfflineModel;
 use figaro_offline::telegram::OfflineTelegram;
 use tokio::net::TcpListener;

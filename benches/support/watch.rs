@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use figaro::shutdown::TaskTracker;
+use figaro_base::shutdown::TaskTracker;
 use figaro_offline::telegram::OfflineTelegram;
 use serde_json::Value;
 use tokio::sync::broadcast::error::RecvError;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::provider::Descriptor;
-use crate::telegram::commands::Command;
+use figaro_provider::Descriptor;
+use figaro_telegram::commands::Command;
 
 /// What is added to what is built in.
 #[derive(Debug, Clone, Default)]

@@ -11,10 +11,10 @@ use chrono::{DateTime, NaiveDate, Utc};
 use super::failure::{Failure, Refusal};
 use super::store::{bot_of, url_of};
 use super::terminal::{all_said, say};
-use crate::config::StoreUrl;
-use crate::domain::audit::{AuditActor, AuditEntry};
-use crate::store::kv::KvStore;
-use crate::store::{AuditStore, StoreError, engine, whole_log};
+use figaro_config::StoreUrl;
+use figaro_domain::audit::{AuditActor, AuditEntry};
+use figaro_store::kv::KvStore;
+use figaro_store::{AuditStore, StoreError, engine, whole_log};
 
 /// Permissions of the file: it says who did what.
 const MODE: u32 = 0o600;

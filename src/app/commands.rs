@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Refusal;
-use crate::telegram::commands::{Command, CommandTable, Handles, builtin};
+use figaro_telegram::commands::{Command, CommandTable, Handles, builtin};
 
 /// The table of all commands there are.
 ///

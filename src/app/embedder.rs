@@ -7,12 +7,12 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 
 use super::failure::Refusal;
-use crate::clock::Clock;
-use crate::config::EmbedderSettings;
-use crate::provider::Providers;
-use crate::provider::embed::Embedder;
-use crate::provider::embed::local::LocalEmbedder;
-use crate::shutdown::TaskTracker;
+use figaro_base::clock::Clock;
+use figaro_base::shutdown::TaskTracker;
+use figaro_config::EmbedderSettings;
+use figaro_provider::Providers;
+use figaro_provider::embed::Embedder;
+use figaro_provider::embed::local::LocalEmbedder;
 
 /// What an embedder works with.
 pub(super) struct EmbedderParts<'a> {

@@ -8,12 +8,12 @@ use reqwest::redirect::Policy;
 
 use super::failure::Refusal;
 use super::groups::Groups;
-use crate::config::Settings;
-use crate::mcp::child::Recipe;
-use crate::mcp::locate::candidates;
-use crate::mcp::supervisor::Mcp;
-use crate::store::engine;
-use crate::store::kv::KvStore;
+use figaro_config::Settings;
+use figaro_mcp_client::child::Recipe;
+use figaro_mcp_client::locate::candidates;
+use figaro_mcp_client::supervisor::Mcp;
+use figaro_store::engine;
+use figaro_store::kv::KvStore;
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::shutdown::TaskTracker;
+use figaro_base::shutdown::TaskTracker;
 
 /// How long running turns may go on after a stop was requested: less than the ten seconds that Docker waits.
 pub(super) const STOP_TIMEOUT: Duration = Duration::from_secs(8);

@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Refusal;
-use crate::ids::BotId;
-use crate::telegram::api::{Api, GetMe};
-use crate::telegram::error::ApiError;
-use crate::telegram::inbound::Me;
+use figaro_base::ids::BotId;
+use figaro_telegram::api::{Api, GetMe};
+use figaro_telegram::error::ApiError;
+use figaro_telegram::inbound::Me;
 
 /// The pause between tries to reach Telegram at the start.
 const RETRY: Duration = Duration::from_secs(2);

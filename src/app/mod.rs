@@ -32,11 +32,11 @@ mod watch;
 use futures::Stream;
 use tracing::info;
 
-use crate::clock::Clock;
-use crate::config::{LogFormat, Settings};
-use crate::store::Store;
-use crate::telegram::recovery::{Left, recover};
-use crate::telemetry;
+use figaro_base::clock::Clock;
+use figaro_base::telemetry;
+use figaro_config::{LogFormat, Settings};
+use figaro_store::Store;
+use figaro_telegram::recovery::{Left, recover};
 
 use groups::{Groups, LAST_CALL};
 use parts::no_chat::settle;

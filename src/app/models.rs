@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::failure::Refusal;
-use crate::config::{ModelChoice, ModelSettings};
-use crate::domain::model::ModelName;
-use crate::provider::address::Addressed;
-use crate::provider::models::Models;
-use crate::provider::retry::{Retry, RetryPolicy};
-use crate::provider::{Provider, Providers};
+use figaro_config::{ModelChoice, ModelSettings};
+use figaro_domain::model::ModelName;
+use figaro_provider::address::Addressed;
+use figaro_provider::models::Models;
+use figaro_provider::retry::{Retry, RetryPolicy};
+use figaro_provider::{Provider, Providers};
 
 /// The models of these settings, each with its retries.
 ///

@@ -7,14 +7,14 @@ use chrono::TimeDelta;
 
 use super::parts::Parts;
 use super::terminal::{say, show_code};
-use crate::clock::Clock;
-use crate::config::{AccessSettings, Settings};
-use crate::domain::access::{AccessChange, INVITE_BYTES, INVITE_MINUTES, OwnerInvite};
-use crate::domain::audit::AuditActor;
-use crate::policy::access::has_owner;
-use crate::secret::{ExposeSecret, random_hex};
-use crate::shutdown::TaskTracker;
-use crate::store::{SettingsStore, StoreError};
+use figaro_base::clock::Clock;
+use figaro_base::secret::{ExposeSecret, random_hex};
+use figaro_base::shutdown::TaskTracker;
+use figaro_config::{AccessSettings, Settings};
+use figaro_domain::access::{AccessChange, INVITE_BYTES, INVITE_MINUTES, OwnerInvite};
+use figaro_domain::audit::AuditActor;
+use figaro_policy::access::has_owner;
+use figaro_store::{SettingsStore, StoreError};
 
 /// A link that is good for [`INVITE_MINUTES`].
 pub(super) struct Link(pub(super) String);

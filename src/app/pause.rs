@@ -9,9 +9,9 @@ use tokio::time::Instant;
 use tracing::{error, info, warn};
 
 use super::parts::Parts;
-use crate::prompts::texts::{Texts, fill};
-use crate::store::Store;
-use crate::store::engine::has_room;
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::Store;
+use figaro_store::engine::has_room;
 
 /// How soon the disk is tried again: the pause doubles from the first to the second of these.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::additions::Additions;
 use super::failure::Refusal;
-use crate::config::{Faults, Settings, Values, Variables};
-use crate::provider::{BUILTIN, Providers};
+use figaro_config::{Faults, Settings, Values, Variables};
+use figaro_provider::{BUILTIN, Providers};
 
 /// The table of all providers there are: the built-in ones, then those that were added.
 ///

@@ -9,10 +9,10 @@ use tokio::task::spawn_blocking;
 
 use super::failure::Refusal;
 use super::terminal::{all_said, say};
-use crate::config::{EngineKind, NoStoreUrl, StoreUrl};
-use crate::ids::BotId;
-use crate::store::engine::{self, Engine, EngineError};
-use crate::store::kv::{
+use figaro_base::ids::BotId;
+use figaro_config::{EngineKind, NoStoreUrl, StoreUrl};
+use figaro_store::engine::{self, Engine, EngineError};
+use figaro_store::kv::{
     self, Inventory, Table, TransferError, copy, export_file, export_to, import, inventory, state, whole,
 };
 

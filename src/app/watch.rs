@@ -9,11 +9,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::task::spawn_blocking;
 
-use crate::delivery::Owners;
-use crate::languages::Languages;
-use crate::prompts::texts::Texts;
-use crate::shutdown::TaskTracker;
-use crate::text::one_line;
+use figaro_agent::delivery::Owners;
+use figaro_agent::languages::Languages;
+use figaro_base::shutdown::TaskTracker;
+use figaro_base::text::one_line;
+use figaro_prompts::texts::Texts;
 
 /// The pause between two looks.
 const EVERY: Duration = Duration::from_secs(1);

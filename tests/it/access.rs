@@ -1,11 +1,11 @@
 //! Who may talk to the bot: owners, those an owner allowed, everybody where it is open, and the first to open the link.
 
-use figaro::domain::access::AccessChange;
-use figaro::domain::audit::AuditActor;
-use figaro::ids::UserId;
-use figaro::store::SettingsStore;
+use figaro_base::ids::UserId;
+use figaro_domain::access::AccessChange;
+use figaro_domain::audit::AuditActor;
 use figaro_offline::model::{Gate, Reply};
 use figaro_offline::telegram::Say;
+use figaro_store::SettingsStore;
 
 use super::task_tools::{LEAP, becomes, call, recurring, says};
 use crate::support::scene::{TEAM, number, text};

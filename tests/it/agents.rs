@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use figaro::prompts::Prompts;
 use figaro_offline::model::{ModelRequest, Reply};
 use figaro_offline::tavily::KEY;
 use figaro_offline::telegram::{Standing, View};
+use figaro_prompts::Prompts;
 use serde_json::{Value, json};
 
 use super::task_tools::{LEAP, calls, error, find_and_call, recurring};

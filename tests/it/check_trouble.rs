@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use figaro::config::EngineKind::{Redb, Sled};
+use figaro_config::EngineKind::{Redb, Sled};
 use figaro_offline::model::Reply;
 
 use crate::check::words;

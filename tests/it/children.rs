@@ -5,14 +5,14 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use figaro::domain::child::{ChildEnd, ChildRun};
-use figaro::domain::conversation::Role;
-use figaro::ids::ChatId;
-use figaro::ledger::sum;
-use figaro::store::{ChildStore, ConversationStore, NoteStore};
+use figaro_base::ids::ChatId;
+use figaro_domain::child::{ChildEnd, ChildRun};
+use figaro_domain::conversation::Role;
+use figaro_ledger::sum;
 use figaro_offline::Runtime;
 use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Part, Reply};
 use figaro_offline::telegram::View;
+use figaro_store::{ChildStore, ConversationStore, NoteStore};
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
@@ -56,13 +56,13 @@ impl World {
 
 /// The session of Ann's chat.
 trait SessionOfAnn {
-    async fn sessions_of_ann(&self) -> figaro::ids::SessionId;
+    async fn sessions_of_ann(&self) -> figaro_base::ids::SessionId;
 }
 
 impl<T: ConversationStore> SessionOfAnn for T {
-    async fn sessions_of_ann(&self) -> figaro::ids::SessionId {
-        let here = figaro::domain::conversation::Conversation { chat: ChatId(ANN), topic: None };
-        self.session(here, figaro::clock::Clock::system().now()).await.unwrap().id
+    async fn sessions_of_ann(&self) -> figaro_base::ids::SessionId {
+        let here = figaro_domain::conversation::Conversation { chat: ChatId(ANN), topic: None };
+        self.session(here, figaro_base::clock::Clock::system().now()).await.unwrap().id
     }
 }
 

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use figaro::ids::ChatId;
-use figaro::store::NoteStore;
+use figaro_base::ids::ChatId;
 use figaro_offline::Runtime;
 use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
 use figaro_offline::telegram::{Failure, View};
+use figaro_store::NoteStore;
 use serde_json::{Value, json};
 
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World, listener};

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use figaro::clock::Clock;
-use figaro::config::ProviderSettings;
-use figaro::provider::embed::local::LocalEmbedder;
-use figaro::provider::embed::{EmbedError, Embedded, Embedder, Purpose};
-use figaro::provider::{BUILTIN, ProviderError};
-use figaro::shutdown::TaskTracker;
+use figaro_base::clock::Clock;
+use figaro_base::shutdown::TaskTracker;
+use figaro_config::ProviderSettings;
 use figaro_offline::model::{Reply, VectorFault};
+use figaro_provider::embed::local::LocalEmbedder;
+use figaro_provider::embed::{EmbedError, Embedded, Embedder, Purpose};
+use figaro_provider::{BUILTIN, ProviderError};
 
 use crate::check::words;
 use crate::support::World;

@@ -3,11 +3,11 @@
 use std::fs;
 use std::process::{Output, Stdio};
 
-use figaro::config::EngineKind::{Redb, Sled};
-use figaro::config::StoreUrl;
-use figaro::ids::ChatId;
-use figaro::store::NoteStore;
+use figaro_base::ids::ChatId;
+use figaro_config::EngineKind::{Redb, Sled};
+use figaro_config::StoreUrl;
 use figaro_offline::model::Reply;
+use figaro_store::NoteStore;
 use serde_json::{Value, json};
 
 use super::check::words;
@@ -193,7 +193,7 @@ async fn a_stream_goes_from_one_to_the_other() {
     let imported = import.command().stdin(Stdio::from(input)).output().unwrap();
     assert!(imported.status.success(), "{imported:?}");
     let new = StoreUrl::new(Sled, world.folder.path().join("new"));
-    let bot = figaro::ids::BotId(world.telegram.bot_id());
-    let store = figaro::store::kv::KvStore::open(&new, bot).await.unwrap();
+    let bot = figaro_base::ids::BotId(world.telegram.bot_id());
+    let store = figaro_store::kv::KvStore::open(&new, bot).await.unwrap();
     assert_eq!(store.notes(ChatId(ANN)).await.unwrap().len(), 1);
 }

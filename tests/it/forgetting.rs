@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use chrono::TimeDelta;
-use figaro::config::EngineKind;
-use figaro::domain::conversation::{Conversation, Message, Role};
-use figaro::domain::message::Speaker;
-use figaro::ids::{ChatId, UserId};
-use figaro::store::{ConversationStore, ProfileStore, SettingsStore};
+use figaro_base::ids::{ChatId, UserId};
+use figaro_config::EngineKind;
+use figaro_domain::conversation::{Conversation, Message, Role};
+use figaro_domain::message::Speaker;
 use figaro_offline::model::{Gate, ModelRequest, Reply};
 use figaro_offline::telegram::{Person, Say, Standing, View};
+use figaro_store::{ConversationStore, ProfileStore, SettingsStore};
 use serde_json::{Value, json};
 
 use super::task_tools::{

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use figaro::config::EngineKind::Redb;
+use figaro_config::EngineKind::Redb;
 
 use super::check::words;
 use super::store_command::talked;

@@ -1,10 +1,10 @@
 //! What the model is sent of a conversation: the newest exchange however long it was, keys by which the rest is looked up,
 //! never more than the model takes, and what there is where something cannot be loaded.
 
-use figaro::store::kv::KvStore;
-use figaro::store::{ConversationStore, SettingsStore};
-use figaro::text::estimate_tokens;
+use figaro_base::text::estimate_tokens;
 use figaro_offline::model::{ModelRequest, Reply};
+use figaro_store::kv::KvStore;
+use figaro_store::{ConversationStore, SettingsStore};
 use serde_json::{Value, json};
 
 use super::task_tools::{call, says};
@@ -168,8 +168,8 @@ async fn settings_that_cannot_be_read_do_not_keep_a_question_from_being_answered
 /// A key that a chat took along when it became a supergroup is looked up there.
 #[tokio::test]
 async fn messages_are_found_by_key_in_their_own_chat_only() {
-    use figaro::domain::conversation::{Conversation, EntryKey, Message, Role};
-    use figaro::ids::{BotId, ChatId};
+    use figaro_base::ids::{BotId, ChatId};
+    use figaro_domain::conversation::{Conversation, EntryKey, Message, Role};
     let folder = tempfile::tempdir().unwrap();
     let store = KvStore::open(&store_url(folder.path()), BotId(1)).await.unwrap();
     let (old, new, now) = (ChatId(-5), ChatId(-1_005), chrono::DateTime::UNIX_EPOCH);

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use figaro::domain::task::{StandingRule, Task};
-use figaro::ids::{ChatId, UserId};
-use figaro::policy::tools::Rules;
+use figaro_base::ids::{ChatId, UserId};
+use figaro_domain::task::{StandingRule, Task};
 use figaro_mcp::table::{Method, Table, Type};
 use figaro_offline::model::{ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Call, Standing, View};
+use figaro_policy::tools::Rules;
 use futures::future::join_all;
 use serde_json::{Map, Value, json};
 

@@ -256,7 +256,7 @@ async fn a_turn_that_waits_and_is_stopped_is_over_at_once() {
     let gateway = world.gateway().await;
     let gate = Gate::new();
     world.script.push(Reply::text("Here is the whole of it.").behind(&gate));
-    let tasks = figaro::shutdown::TaskTracker::new();
+    let tasks = figaro_base::shutdown::TaskTracker::new();
     let asks = |words: &str| {
         let (asking, (tell, told)) = (gateway.says(words).user("ann").session("a"), oneshot::channel());
         tasks.spawn("asking", async move { drop(tell.send(asking.send().await)) });
@@ -300,7 +300,7 @@ async fn a_token_says_who_asks_whatever_the_headers_say() {
         [("JWT_SECRET", SECRET), ("JWT_AUDIENCE", "figaro"), ("JWT_ISSUER", "https://id.example.com")];
     let gateway = world.gateway_with(&settings).await;
     world.otherwise(Reply::text("I see."));
-    let until = figaro::clock::Clock::system().now().timestamp() + 3600;
+    let until = figaro_base::clock::Clock::system().now().timestamp() + 3600;
     let ann = token(json!({"sub": "ann", "exp": until, "tenant_id": "acme"}));
     let bob = token(json!({"sub": "bob", "exp": until, "tenant_id": "acme"}));
     let asks = |token: &str, words: &str| {
@@ -328,7 +328,7 @@ async fn a_token_says_who_asks_whatever_the_headers_say() {
 async fn each_subject_of_tokens_has_bounds() {
     let world = World::new().await;
     world.otherwise(Reply::text("I see."));
-    let until = figaro::clock::Clock::system().now().timestamp() + 3600;
+    let until = figaro_base::clock::Clock::system().now().timestamp() + 3600;
     let asks = |gateway: &Gateway, user: &str| {
         let token = token(json!({"sub": user, "exp": until}));
         gateway.plain(Method::POST, "/v1/chat/completions").key(&token).json(&said("hi"))
@@ -352,8 +352,8 @@ proptest! {
     fn no_two_callers_share_a_place(
         names in prop::collection::vec(("[a-c.]{1,3}", prop::option::of("[a-c/ :]{1,4}"), "[a-c/ :]{1,4}"), 2),
     ) {
-        use figaro::http::caller::Caller;
-        use figaro::config::Rights;
+        use figaro_gateway::caller::Caller;
+        use figaro_config::Rights;
         let spot = |(tenant, user, session): &(String, Option<String>, String)| {
             let user = user.as_deref().map(str::trim).filter(|user| !user.is_empty()).map(str::to_owned);
             let caller = Caller { account: std::sync::Arc::default(), rights: Rights::USUAL, tenant: tenant.clone(), user: user.clone() };

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use figaro::prompts::texts::{Locales, Texts};
 use figaro_offline::model::Reply;
 use figaro_offline::telegram::Call;
+use figaro_prompts::texts::{Locales, Texts};
 use serde_json::{Value, json};
 
 use super::task_tools::{LEAP, call, recurring, start};

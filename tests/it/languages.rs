@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use figaro::domain::chat::ConfigPatch;
-use figaro::ids::ChatId;
-use figaro::prompts::texts::{Locales, Texts};
-use figaro::store::SettingsStore;
+use figaro_base::ids::ChatId;
+use figaro_domain::chat::ConfigPatch;
 use figaro_offline::model::Reply;
 use figaro_offline::telegram::{Call, View};
+use figaro_prompts::texts::{Locales, Texts};
+use figaro_store::SettingsStore;
 use serde_json::{Value, json};
 
 use super::task_tools::{call, cards, now, once, recurring, says, scene, start};

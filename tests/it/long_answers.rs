@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use figaro::text::estimate_tokens;
+use figaro_base::text::estimate_tokens;
 use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Failure, View};
 use futures::future::join;

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use figaro::domain::conversation::{Conversation, Message, Role};
-use figaro::domain::message::Speaker;
-use figaro::ids::{ChatId, UserId};
-use figaro::store::ConversationStore;
+use figaro_base::ids::{ChatId, UserId};
+use figaro_domain::conversation::{Conversation, Message, Role};
+use figaro_domain::message::Speaker;
 use figaro_offline::model::{ModelRequest, Reply, VectorFault, VectorRequest};
+use figaro_store::ConversationStore;
 use serde_json::Value;
 
 use super::embedder::real;

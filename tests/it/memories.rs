@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use figaro::domain::memory::Memory;
-use figaro::ids::UserId;
-use figaro::store::FactStore;
+use figaro_base::ids::UserId;
+use figaro_domain::memory::Memory;
 use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Say, View};
+use figaro_store::FactStore;
 use serde_json::{Value, json};
 
 use super::task_tools::{says, scene, start};

@@ -131,7 +131,7 @@ async fn over_a_month_the_memories_stay_few_the_used_ones_stay_and_each_is_expla
     let kept = stored(&world, BOB).await;
     let passed = TimeDelta::days(DAYS_BETWEEN * i64::try_from(VISITS).unwrap());
     let oldest = kept.iter().map(|memory| memory.created_at).min().unwrap();
-    assert!(figaro::clock::Clock::system().now() - oldest >= passed, "a month went by since {oldest}");
+    assert!(figaro_base::clock::Clock::system().now() - oldest >= passed, "a month went by since {oldest}");
 
     let bot = start(&world, &recipe).await;
     let card = world.told(BOB, BOB, "/memory").await;

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use figaro::mcp::client::Answer;
 use figaro_mcp::table::{Method, Table};
+use figaro_mcp_client::client::Answer;
 use figaro_offline::telegram::{Call, Standing, Uploaded};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! What admins ask for in names and words: the model gives no id, and exactly the right call is made once it was approved.
 
-use figaro::clock::Clock;
+use figaro_base::clock::Clock;
 use figaro_offline::model::Reply;
 use figaro_offline::telegram::{Person, Say, Standing};
 use serde_json::{Value, json};

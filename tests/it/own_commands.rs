@@ -6,16 +6,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use figaro::app::Additions;
-use figaro::clock::Clock;
-use figaro::prompts::texts::Texts;
-use figaro::store::StoreError;
-use figaro::telegram::callback::{Family, Fields, Gone};
-use figaro::telegram::commands::{
-    Access, Card, Command, Group, Outcome, Press, PressError, Pressed, Request,
-};
-use figaro::telegram::send::Button;
-use figaro::turn::queue::Job;
+use figaro_agent::turn::queue::Job;
+use figaro_base::clock::Clock;
 use figaro_offline::model::Reply;
+use figaro_prompts::texts::Texts;
+use figaro_store::StoreError;
+use figaro_telegram::callback::{Family, Fields, Gone};
+use figaro_telegram::commands::{Access, Card, Command, Group, Outcome, Press, PressError, Pressed, Request};
+use figaro_telegram::send::Button;
 use serde_json::Value;
 
 use crate::support::embedded::Embedded;

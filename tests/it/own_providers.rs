@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use figaro::app::{self, Additions};
-use figaro::config::{ProviderSettings, ProviderSpec, ProviderVariable};
-use figaro::domain::generation::Generation;
-use figaro::provider::{Descriptor, Event, EventStream, Finish, Item, Provider, ProviderError, Request};
-use figaro::secret::ExposeSecret;
+use figaro_base::secret::ExposeSecret;
+use figaro_config::ProviderSettings;
+use figaro_domain::generation::Generation;
+use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable};
 use figaro_offline::model::Reply;
+use figaro_provider::{Descriptor, Event, EventStream, Finish, Item, Provider, ProviderError, Request};
 use futures::future::{self, BoxFuture};
 use futures::{FutureExt, StreamExt, stream};
 

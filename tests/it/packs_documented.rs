@@ -1,8 +1,8 @@
 //! What a reader of the documents expects of context packs: fields and keys, words of two languages, reminders, rights.
 
-use figaro::ids::ChatId;
-use figaro::store::PinStore;
+use figaro_base::ids::ChatId;
 use figaro_offline::model::Reply;
+use figaro_store::PinStore;
 use serde_json::{Value, json};
 
 use crate::records::{HERE, asked, choose, reminds, save, told, write};

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use figaro::telegram::markup::{Piece, messages};
+use figaro_markup::{Piece, messages};
 use figaro_offline::model::{Gate, Part, Reply};
 use figaro_offline::telegram::{Call, Failure};
 use serde_json::{Value, json};

@@ -3,11 +3,11 @@
 
 use std::fs;
 
-use figaro::domain::persona::{MAX_OWN_PERSONAS, OwnPersona};
-use figaro::ids::{ChatId, PersonaId, UserId};
-use figaro::store::{PersonaStore, PersonaToSave};
+use figaro_base::ids::{ChatId, PersonaId, UserId};
+use figaro_domain::persona::{MAX_OWN_PERSONAS, OwnPersona};
 use figaro_offline::model::{ModelRequest, Reply};
 use figaro_offline::telegram::{Say, Standing, View};
+use figaro_store::{PersonaStore, PersonaToSave};
 use serde_json::{Value, json};
 
 use super::task_tools::{LEAP, calls, find_and_call, now, recurring, says};

@@ -2,11 +2,11 @@
 //! question; and where each came from.
 
 use chrono::DateTime;
-use figaro::domain::pin::{MAX_PINS, Pin, PinType, SystemPin};
-use figaro::ids::{ChatId, SessionId, UserId};
-use figaro::store::PinStore;
+use figaro_base::ids::{ChatId, SessionId, UserId};
+use figaro_domain::pin::{MAX_PINS, Pin, PinType, SystemPin};
 use figaro_offline::model::{Gate, ModelRequest, Reply};
 use figaro_offline::telegram::{Say, View};
+use figaro_store::PinStore;
 use serde_json::{Value, json};
 
 use super::task_tools::{error, find_and_call, says};

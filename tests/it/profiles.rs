@@ -1,10 +1,10 @@
 //! What is known of people reaches the model where it says more than their message: how they want to be called, their own
 //! zone and language, that they own the bot. What was said in private stays there.
 
-use figaro::domain::profile::Role;
-use figaro::ids::UserId;
-use figaro::store::ProfileStore;
+use figaro_base::ids::UserId;
+use figaro_domain::profile::Role;
 use figaro_offline::model::Reply;
+use figaro_store::ProfileStore;
 use serde_json::json;
 
 use super::task_tools::{error, find_and_call, scene};

@@ -1,7 +1,7 @@
 //! What every turn pays for before anything is asked: the system prompt and the tools, as the real bot sends them to each
 //! kind of provider, counted with the product's own estimate, which is never below o200k_base.
 
-use figaro::text::estimate_tokens;
+use figaro_base::text::estimate_tokens;
 use figaro_offline::model::{ModelRequest, Reply};
 use figaro_offline::tavily::KEY;
 

@@ -2,11 +2,11 @@
 //! question, through restarts, moves and stores of older versions; nothing of any other chat.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use figaro::domain::conversation::{Conversation, Message, Role};
-use figaro::domain::message::Speaker;
-use figaro::ids::{ChatId, UserId};
-use figaro::store::ConversationStore;
+use figaro_base::ids::{ChatId, UserId};
+use figaro_domain::conversation::{Conversation, Message, Role};
+use figaro_domain::message::Speaker;
 use figaro_offline::model::{Gate, ModelRequest, Reply};
+use figaro_store::ConversationStore;
 use serde_json::{Value, json};
 
 use super::history::key_in;

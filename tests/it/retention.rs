@@ -1,9 +1,9 @@
 //! What is over is forgotten once it was kept as long as the owner wants, and nothing else is.
 
 use chrono::TimeDelta;
-use figaro::domain::task::{State, Task};
-use figaro::store::TaskStore;
+use figaro_domain::task::{State, Task};
 use figaro_offline::model::Reply;
+use figaro_store::TaskStore;
 use serde_json::json;
 
 use crate::check::refused;
@@ -48,7 +48,7 @@ async fn ended_tasks_are_forgotten_by_age_and_messages_never() {
     assert!(bot.stop().success());
     assert_eq!(world.stored().await.tasks(ran.place.chat).await.unwrap().len(), 3);
 
-    let bot = world.bot().set("ACCESS", "open").set("RUST_LOG", "info,figaro::retention=debug").spawn();
+    let bot = world.bot().set("ACCESS", "open").set("RUST_LOG", "info,figaro_agent::retention=debug").spawn();
     bot.logged("ended tasks forgotten").await;
     assert!(bot.stop().success());
     let left = world.stored().await.tasks(ran.place.chat).await.unwrap();

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use figaro::domain::conversation::{Conversation, Message, Role};
-use figaro::ids::{ChatId, TopicId};
-use figaro::store::{ConversationStore, SessionStore};
+use figaro_base::ids::{ChatId, TopicId};
+use figaro_domain::conversation::{Conversation, Message, Role};
 use figaro_offline::model::{Gate, ModelRequest, Reply};
 use figaro_offline::telegram::{Say, View};
+use figaro_store::{ConversationStore, SessionStore};
 use serde_json::{Value, json};
 
 use super::task_tools::{now, says, scene, start};

@@ -2,14 +2,14 @@
 //! change settings, for a day, as long as nobody has changed it since.
 
 use chrono::TimeDelta;
-use figaro::domain::audit::AuditActor;
-use figaro::domain::chat::{ChatConfig, ConfigPatch};
-use figaro::domain::config_change::ChangingTurn;
-use figaro::ids::{ChatId, RunId};
-use figaro::store::SettingsStore;
+use figaro_base::ids::{ChatId, RunId};
+use figaro_domain::audit::AuditActor;
+use figaro_domain::chat::{ChatConfig, ConfigPatch};
+use figaro_domain::config_change::ChangingTurn;
 use figaro_offline::model::{Gate, Part, Reply};
 use figaro_offline::telegram::Standing;
 use figaro_offline::telegram::View;
+use figaro_store::SettingsStore;
 use serde_json::{Value, json};
 
 use super::task_tools::{CAROL, call, find_and_call, listed, now, recurring, says, scene, start};
@@ -216,7 +216,7 @@ async fn however_a_turn_ends_what_it_changed_is_shown_once() {
     world.asks(before + 4).await;
     bot.kill();
     let kept = world.stored().await;
-    let deny = figaro::domain::access::AccessChange::DenyUser(figaro::ids::UserId::telegram(BOB));
+    let deny = figaro_domain::access::AccessChange::DenyUser(figaro_base::ids::UserId::telegram(BOB));
     assert!(kept.change_access(deny, AuditActor::Bot).await.unwrap());
     drop(kept);
     world.when("be killed", Reply::text("Here again."));
@@ -244,7 +244,7 @@ async fn a_change_that_cannot_be_read_any_more_is_told_all_the_same() {
     bot.kill();
     // Nobody may go on with one of the turns.
     let kept = world.stored().await;
-    let deny = figaro::domain::access::AccessChange::DenyUser(figaro::ids::UserId::telegram(BOB));
+    let deny = figaro_domain::access::AccessChange::DenyUser(figaro_base::ids::UserId::telegram(BOB));
     assert!(kept.change_access(deny, AuditActor::Bot).await.unwrap());
     drop(kept);
     let records = world.records();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use figaro::ids::ChatId;
-use figaro::ledger::sum;
+use figaro_base::ids::ChatId;
+use figaro_ledger::sum;
 use figaro_offline::Runtime;
 use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
 use figaro_offline::telegram::Call;

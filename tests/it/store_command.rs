@@ -3,13 +3,13 @@
 use std::fs;
 use std::process::Output;
 
-use figaro::config::EngineKind::{Redb, Sled};
-use figaro::config::{EngineKind, StoreUrl};
-use figaro::domain::conversation::Conversation;
-use figaro::ids::{BotId, ChatId};
-use figaro::store::kv::KvStore;
-use figaro::store::{ConversationStore, NoteStore, SettingsStore};
+use figaro_base::ids::{BotId, ChatId};
+use figaro_config::EngineKind::{Redb, Sled};
+use figaro_config::{EngineKind, StoreUrl};
+use figaro_domain::conversation::Conversation;
 use figaro_offline::model::Reply;
+use figaro_store::kv::KvStore;
+use figaro_store::{ConversationStore, NoteStore, SettingsStore};
 use serde_json::json;
 
 use super::check::words;
@@ -254,7 +254,7 @@ async fn a_store_of_the_other_engine_is_used_and_no_second_one_made_beside_it() 
         let request = asked_again(&world).await;
         assert!(request.contains("hello"), "the history is there: {request}");
         assert!(bot.stop().success());
-        assert!(!figaro::store::engine::has_store(&url(&world, asked)));
+        assert!(!figaro_store::engine::has_store(&url(&world, asked)));
     }
 }
 

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use figaro::domain::conversation::Conversation;
-use figaro::domain::summary::Summary;
-use figaro::ids::ChatId;
-use figaro::store::{ConversationStore, SessionStore, SummaryStore};
+use figaro_base::ids::ChatId;
+use figaro_domain::conversation::Conversation;
+use figaro_domain::summary::Summary;
 use figaro_offline::model::{Gate, ModelRequest, Reply};
+use figaro_store::{ConversationStore, SessionStore, SummaryStore};
 use serde_json::{Value, json};
 
 use super::history::texts;
@@ -17,7 +17,7 @@ use crate::support::bot::Recipe;
 use crate::support::{ANN, Bot, TIMEOUT, World};
 
 /// Logs each summary that is made.
-const LOG: &str = "info,figaro::turn::summaries=debug";
+const LOG: &str = "info,figaro_agent::turn::summaries=debug";
 
 /// A bot that shows few messages and summarises early.
 fn recipe(world: &World) -> Recipe {

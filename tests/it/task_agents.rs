@@ -3,10 +3,10 @@
 use std::fs;
 
 use chrono::TimeDelta;
-use figaro::domain::task::{Reason, RunStatus, Task};
-use figaro::store::TaskStore;
+use figaro_domain::task::{Reason, RunStatus, Task};
 use figaro_offline::model::{ModelRequest, Reply};
 use figaro_offline::telegram::View;
+use figaro_store::TaskStore;
 use serde_json::{Value, json};
 
 use super::agents::TUTOR;

@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use chrono_tz::Tz;
-use figaro::clock::Clock;
-use figaro::domain::chat::{ChatKind, Place};
-use figaro::domain::message::Speaker;
-use figaro::domain::schedule::Schedule;
-use figaro::domain::task::{IfMissed, NewTask, RunStatus, Task};
-use figaro::ids::{ChatId, TaskId, UserId};
-use figaro::store::{TaskAdded, TaskLimits, TaskStore};
+use figaro_base::clock::Clock;
+use figaro_base::ids::{ChatId, TaskId, UserId};
+use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::message::Speaker;
+use figaro_domain::schedule::Schedule;
+use figaro_domain::task::{IfMissed, NewTask, RunStatus, Task};
 use figaro_offline::Runtime;
 use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
 use figaro_offline::telegram::Failure;
+use figaro_store::{TaskAdded, TaskLimits, TaskStore};
 use serde_json::json;
 
 use crate::support::{ANN, BOB, TIMEOUT, World, listener};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use figaro::domain::task::{IfMissed, RunStatus, Task};
+use figaro_domain::task::{IfMissed, RunStatus, Task};
 use figaro_offline::model::Reply;
 use figaro_offline::telegram::{Failure, View};
 use serde_json::json;

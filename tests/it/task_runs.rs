@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
-use figaro::domain::chat::{ChatKind, Place};
-use figaro::domain::message::Speaker;
-use figaro::domain::schedule::Schedule;
-use figaro::domain::task::{NewTask, Reason, RunStatus, Task};
-use figaro::ids::{ChatId, TaskId, TopicId, UserId};
-use figaro::store::{TaskAdded, TaskLimits, TaskStore};
+use figaro_base::ids::{ChatId, TaskId, TopicId, UserId};
+use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::message::Speaker;
+use figaro_domain::schedule::Schedule;
+use figaro_domain::task::{NewTask, Reason, RunStatus, Task};
 use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Say, View};
+use figaro_store::{TaskAdded, TaskLimits, TaskStore};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};

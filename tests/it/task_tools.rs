@@ -5,7 +5,7 @@ use chrono::{
     DateTime, Datelike, Duration, LocalResult, NaiveDate, TimeDelta, TimeZone, Timelike, Utc, Weekday,
 };
 use chrono_tz::Tz;
-use figaro::clock::Clock;
+use figaro_base::clock::Clock;
 use figaro_offline::model::{ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Standing, View};
 use serde_json::{Value, json};

@@ -2,11 +2,11 @@
 //! talk to the bot. Whoever asked for the task is told, once, in words and not in errors.
 
 use chrono::TimeDelta;
-use figaro::domain::task::{Cost, PauseReason, Reason, Retry, RunStatus, State, Task};
-use figaro::ids::ChatId;
-use figaro::store::TaskStore;
+use figaro_base::ids::ChatId;
+use figaro_domain::task::{Cost, PauseReason, Reason, Retry, RunStatus, State, Task};
 use figaro_offline::model::{Gate, Reply};
 use figaro_offline::telegram::{Failure, Person, Standing, View};
+use figaro_store::TaskStore;
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, World};

@@ -1,9 +1,9 @@
 //! What the model schedules: the person sees it as it is stored, it comes when it is due, and only those who may change
 //! it.
 
-use figaro::prompts::Prompts;
 use figaro_offline::model::{ModelRequest, Reply};
 use figaro_offline::telegram::{Standing, View};
+use figaro_prompts::Prompts;
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, labels, text};

@@ -2,17 +2,17 @@
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
-use figaro::clock::Clock;
-use figaro::domain::chat::{ChatKind, Place};
-use figaro::domain::message::Speaker;
-use figaro::domain::schedule::Schedule;
-use figaro::domain::task::{
+use figaro_base::clock::Clock;
+use figaro_base::ids::{ChatId, RunId, TaskId, UserId};
+use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::message::Speaker;
+use figaro_domain::schedule::Schedule;
+use figaro_domain::task::{
     Cost, Due, Ended, IfMissed, NewTask, PauseReason, Reason, State, Task, TaskChange,
 };
-use figaro::ids::{ChatId, RunId, TaskId, UserId};
-use figaro::store::{TaskAdded, TaskLimits, TaskStore};
 use figaro_offline::model::{Gate, Reply};
 use figaro_offline::telegram::{Failure, Say, Standing, View};
+use figaro_store::{TaskAdded, TaskLimits, TaskStore};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};

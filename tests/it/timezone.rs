@@ -3,16 +3,16 @@
 
 use chrono::{DateTime, Offset, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
-use figaro::clock::Clock;
-use figaro::domain::chat::{ChatKind, ConfigPatch, Place};
-use figaro::domain::delivery::{Card, PendingDelivery};
-use figaro::domain::message::Speaker;
-use figaro::domain::schedule::Schedule;
-use figaro::domain::task::{NewTask, Task, TaskChange, TaskEdit};
-use figaro::ids::{ChatId, RunId, UserId};
-use figaro::store::{SettingsStore, TaskLimits, TaskStore};
+use figaro_base::clock::Clock;
+use figaro_base::ids::{ChatId, RunId, UserId};
+use figaro_domain::chat::{ChatKind, ConfigPatch, Place};
+use figaro_domain::delivery::{Card, PendingDelivery};
+use figaro_domain::message::Speaker;
+use figaro_domain::schedule::Schedule;
+use figaro_domain::task::{NewTask, Task, TaskChange, TaskEdit};
 use figaro_offline::model::Reply;
 use figaro_offline::telegram::{Say, Standing};
+use figaro_store::{SettingsStore, TaskLimits, TaskStore};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};

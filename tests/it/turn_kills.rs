@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use figaro::domain::note::Note;
-use figaro::ids::ChatId;
-use figaro::ledger::sum;
-use figaro::store::NoteStore;
+use figaro_base::ids::ChatId;
+use figaro_domain::note::Note;
+use figaro_ledger::sum;
 use figaro_offline::Runtime;
 use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Part, Reply};
 use figaro_offline::telegram::{Failure, View};
+use figaro_store::NoteStore;
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;

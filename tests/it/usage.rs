@@ -1,11 +1,11 @@
 //! `/usage` and `/status`: what answers cost by day, chat, person and model, and who may see it.
 
 use chrono::{Days, Timelike};
-use figaro::clock::Clock;
-use figaro::domain::usage::Spending;
-use figaro::ledger::sum;
-use figaro::store::UsageStore;
+use figaro_base::clock::Clock;
+use figaro_domain::usage::Spending;
+use figaro_ledger::sum;
 use figaro_offline::model::Reply;
+use figaro_store::UsageStore;
 use serde_json::Value;
 
 use crate::support::bot::Recipe;

@@ -1,9 +1,8 @@
-//! Holds the modules to the layer table of `src/lib.rs`: imports go down only, siblings never import each other. No files
-//! and no folders use each other in a circle, no file grows past its bound, parameters have names, and no code names a
-//! command or a provider but its own.
+//! Holds the crates to what the compiler does not: the table of rows in `docs/architecture.md`, no files and no folders that use
+//! each other in a circle, no file past its bound, no derived type of very many fields, names for parameters, and no code that
+//! names a command or a provider but its own.
 //!
-//! Layers are read by a text scan: `crate::name` anywhere in a file counts as an import of `name`. Circles are found by
-//! the paths in the parsed code.
+//! Circles are found by the paths in the parsed code.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -22,41 +21,57 @@ use sources::{Segments, Sources};
 /// A file's lines before its tests.
 const MAX_LINES: usize = 400;
 
-/// The crates of the workspace, by their root files.
-const CRATES: [&str; 3] = ["src/lib.rs", "mcp-server/src/lib.rs", "offline/src/lib.rs"];
+/// Fields or variants of a type with derived traits.
+const MAX_DERIVED: usize = 60;
 
 /// They take a second to parse.
-static PARSED: LazyLock<Vec<Sources>> =
-    LazyLock::new(|| CRATES.iter().map(|root| Sources::read(Path::new(root))).collect());
+static PARSED: LazyLock<Vec<Sources>> = LazyLock::new(|| {
+    let apart = ["src", "mcp-server/src", "offline/src"].map(PathBuf::from);
+    let crates = folders(Path::new("crates")).into_iter().map(|folder| folder.join("src"));
+    crates.chain(apart).map(|folder| Sources::read(&folder.join("lib.rs"))).collect()
+});
 
+/// The table of rows in the guide to the architecture, and what each crate of it depends on.
 #[test]
-fn modules_import_only_from_rows_above_them() {
+fn crates_depend_only_on_rows_above_them() {
     let rows = rows();
     let mut faults = Vec::new();
-    for (file, text) in sources(Path::new("src")) {
-        let Some(module) = module_of(&file) else { continue };
-        let Some(row) = rows.get(&module) else {
-            faults.push(format!("{} is in no row of the table in src/lib.rs", file.display()));
-            continue;
-        };
-        for used in imports(&text).into_iter().filter(|used| *used != module) {
-            match rows.get(&used) {
+    for (name, row) in &rows {
+        let manifest = fs::read_to_string(format!("crates/{name}/Cargo.toml")).unwrap();
+        let needed = manifest.split("[dependencies]").nth(1).unwrap().split("\n[").next().unwrap();
+        for line in needed.lines().filter(|line| line.starts_with("figaro-")) {
+            let used = line.split(['.', ' ']).next().unwrap();
+            match rows.get(used) {
                 Some(other) if other < row => {}
-                Some(other) => {
-                    faults.push(format!("{} (row {row}) imports {used} (row {other})", file.display()))
-                }
-                None => faults.push(format!("{} imports {used}, which is in no row", file.display())),
+                // The MCP server stands apart and uses none of these.
+                None if used == "figaro-mcp" => {}
+                other => faults.push(format!("{name} (row {row}) depends on {used} (row {other:?})")),
             }
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+    let crates = folders(Path::new("crates"));
+    let named: Vec<PathBuf> = rows.keys().map(|name| Path::new("crates").join(name)).collect();
+    assert_eq!(crates, named, "every crate has a row in docs/architecture.md");
+}
+
+/// The compiler takes quadratic time for derived code over very many fields.
+#[test]
+fn no_derived_type_is_too_wide() {
+    let wide = PARSED.iter().flat_map(|sources| sources.0.values()).flat_map(|module| {
+        let wide = module.derived.iter().filter(|(_, count)| **count > MAX_DERIVED);
+        wide.map(|(name, count)| format!("{}: {name} has {count}", module.file.display()))
+    });
+    let wide: Vec<String> = wide.collect();
+    assert!(wide.is_empty(), "{}", wide.join("\n"));
 }
 
 #[test]
 fn no_file_is_longer_than_its_bound() {
-    let long: Vec<String> = ["src", "mcp-server/src", "offline/src"]
+    let apart = ["mcp-server/src", "offline/src"].into_iter().flat_map(|folder| sources(Path::new(folder)));
+    let long: Vec<String> = product()
         .into_iter()
-        .flat_map(|folder| sources(Path::new(folder)))
+        .chain(apart)
         .map(|(file, text)| (file, before_tests(&text).lines().count()))
         .filter(|(_, lines)| *lines > MAX_LINES)
         .map(|(file, lines)| format!("{} has {lines} lines", file.display()))
@@ -67,7 +82,7 @@ fn no_file_is_longer_than_its_bound() {
 /// A command is found by the table, and a button by its family: no other code tells one from another by its name.
 #[test]
 fn no_name_of_a_command_stands_outside_of_its_own_file() {
-    let commands = Path::new("src/telegram/commands");
+    let commands = Path::new("crates/figaro-telegram/src/commands");
     let own: Vec<(PathBuf, String)> = sources(commands)
         .into_iter()
         .flat_map(|(file, text)| names_of_commands(&text).into_iter().map(move |name| (file.clone(), name)))
@@ -75,10 +90,11 @@ fn no_name_of_a_command_stands_outside_of_its_own_file() {
     let names: BTreeSet<&str> = own.iter().map(|(_, name)| name.as_str()).collect();
     assert!(names.len() >= 14 && names.contains("deny"), "the scan finds the commands: {names:?}");
     let mut faults = Vec::new();
-    for (file, text) in sources(Path::new("src")) {
+    for (file, text) in product() {
         let code = code_of(&text);
         // Where commands are told apart; elsewhere the same word may name something else, such as a field of JSON.
-        let near = ["src/telegram/commands", "src/telegram/router", "src/telegram/inbound.rs"];
+        let near = ["commands", "router", "inbound.rs"]
+            .map(|part| Path::new("crates/figaro-telegram/src").join(part));
         let is_near = near.iter().any(|path| file.starts_with(path));
         for (home, name) in own.iter().filter(|(home, _)| *home != file) {
             // A pair such as `("model", words)` fills a place in a text.
@@ -181,85 +197,38 @@ fn the_graph_sees_what_it_should() {
     assert_eq!(tuples, ["f"]);
 }
 
-#[test]
-fn the_scan_sees_what_it_should() {
-    assert_eq!(
-        imports("use crate::ids::ChatId;\nfn f() { crate::text::one_line(x) }"),
-        set(&["ids", "text"])
-    );
-    assert_eq!(imports("use crate::{clock::Clock, ids};"), set(&["clock", "ids"]));
-    assert_eq!(imports("//! see crate::app"), set(&[]));
-    let rows = rows();
-    assert!(
-        rows["ids"] < rows["store"] && rows["store"] < rows["telegram"] && rows["telegram"] < rows["app"]
-    );
-    assert_eq!(rows["provider"], rows["policy"]);
-}
-
 fn edges(graph: &Graph) -> Vec<(&str, &str)> {
     let edges = graph.iter().flat_map(|(from, uses)| uses.keys().map(move |to| (from, to)));
     edges.map(|(from, to)| (from.to_str().unwrap(), to.to_str().unwrap())).collect()
 }
 
-/// Row numbers by module, out of the table in the crate's docs.
+/// Row numbers by crate, out of the table in the guide to the architecture.
 fn rows() -> BTreeMap<String, u32> {
-    let docs = fs::read_to_string("src/lib.rs").unwrap();
+    let guide = fs::read_to_string("docs/architecture.md").unwrap();
     let mut rows = BTreeMap::new();
-    for line in docs.lines() {
-        let cells: Vec<&str> = line.trim_start_matches("//!").split('|').map(str::trim).collect();
-        if let [_, number, modules, ..] = cells.as_slice()
+    for line in guide.lines() {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        if let [_, number, crates, ..] = cells.as_slice()
             && let Ok(number) = number.parse::<u32>()
         {
-            rows.extend(modules.split_whitespace().map(|module| (module.to_owned(), number)));
+            rows.extend(crates.split_whitespace().map(|name| (format!("figaro-{name}"), number)));
         }
     }
     rows
 }
 
-/// The top-level module a file belongs to; none for the crate's own roots.
-fn module_of(file: &Path) -> Option<String> {
-    let first = file.strip_prefix("src").ok()?.components().next()?.as_os_str().to_str()?;
-    let name = first.trim_end_matches(".rs");
-    (!["lib", "main"].contains(&name)).then(|| name.to_owned())
+/// The folders in a folder, sorted.
+fn folders(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut folders: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders
 }
 
-fn imports(text: &str) -> BTreeSet<String> {
-    let code = code_of(text);
-    let mut used = BTreeSet::new();
-    for part in code.split("crate::").skip(1) {
-        match part.strip_prefix('{') {
-            Some(group) => used.extend(group_names(group)),
-            None => used.extend(word(part)),
-        }
-    }
-    used
-}
-
-/// The first words of `a::B, c}` at its own depth.
-fn group_names(group: &str) -> Vec<String> {
-    let mut depth = 1;
-    let mut names = Vec::new();
-    let mut item = String::new();
-    for c in group.chars() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            ',' if depth == 1 => names.extend(word(&std::mem::take(&mut item))),
-            _ => {}
-        }
-        if depth == 0 {
-            break;
-        }
-        item.push(c);
-    }
-    names.extend(word(item.trim_start_matches([',', ' ', '\n'])));
-    names
-}
-
-fn word(text: &str) -> Option<String> {
-    let text = text.trim_start_matches([',', ' ', '\n']);
-    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
-    (end > 0).then(|| text[..end].to_owned())
+/// The sources of the product, apart from the MCP server and the offline world.
+fn product() -> Vec<(PathBuf, String)> {
+    let crates = folders(Path::new("crates")).into_iter().map(|path| path.join("src"));
+    crates.chain([PathBuf::from("src")]).flat_map(|folder| sources(&folder)).collect()
 }
 
 fn before_tests(text: &str) -> &str {
@@ -279,8 +248,4 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
         }
     }
     found
-}
-
-fn set(names: &[&str]) -> BTreeSet<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
 }

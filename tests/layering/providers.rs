@@ -4,28 +4,28 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::{code_of, sources};
+use crate::{code_of, product};
 
 /// The table of the built-in providers.
-const TABLE: &str = "src/provider/builtin.rs";
+const TABLE: &str = "crates/figaro-provider/src/builtin.rs";
 
 /// Files whose texts show a provider's name as an example of `provider:model`, and why that may stand there.
 const NAMES_AS_EXAMPLES: [(&str, &str); 5] = [
-    ("src/config/embedder.rs", "a complaint shows the form of EMBEDDER"),
-    ("src/config/models.rs", "a complaint shows the form of LLM_FALLBACK"),
-    ("src/config/spending.rs", "a complaint shows the form of LLM_PRICES"),
-    ("src/config/variables.rs", "what the variables mean is shown by examples"),
-    ("src/domain/model.rs", "a complaint shows the form of a model's name"),
+    ("crates/figaro-config/src/embedder.rs", "a complaint shows the form of EMBEDDER"),
+    ("crates/figaro-config/src/models.rs", "a complaint shows the form of LLM_FALLBACK"),
+    ("crates/figaro-config/src/spending.rs", "a complaint shows the form of LLM_PRICES"),
+    ("crates/figaro-config/src/variables.rs", "what the variables mean is shown by examples"),
+    ("crates/figaro-domain/src/model.rs", "a complaint shows the form of a model's name"),
 ];
 
 /// A provider is found by its name in the table: no other code tells one from another by its name or by a variable of
 /// it. What is not code is not looked at: `models.yaml`, and comments, of which `cli.rs` makes its help.
 #[test]
 fn no_name_of_a_provider_stands_outside_of_its_own_folder() {
-    let all = sources(Path::new("src"));
+    let all = product();
     let own: Vec<(&Path, String)> = all
         .iter()
-        .filter(|(file, _)| file.starts_with("src/provider") && file.ends_with("name.rs"))
+        .filter(|(file, _)| file.starts_with("crates/figaro-provider") && file.ends_with("name.rs"))
         .map(|(file, text)| (file.parent().unwrap(), text.split('"').nth(1).unwrap().to_owned()))
         .collect();
     let table = fs::read_to_string(TABLE).unwrap();

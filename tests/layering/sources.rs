@@ -31,6 +31,8 @@ pub(crate) struct Module {
     paths: BTreeSet<Segments>,
     /// Functions with a parameter that is a tuple taken apart.
     pub(crate) tuples: BTreeSet<String>,
+    /// Structs and enums with derived traits, and how many fields or variants each has.
+    pub(crate) derived: BTreeMap<String, usize>,
 }
 
 impl Sources {
@@ -58,6 +60,7 @@ impl Sources {
                 Item::Mod(inner) => self.child(&module, file, inner, read),
                 item => {
                     found.items.extend(name(item));
+                    found.derived.extend(derived(item));
                     found.visit_item(item);
                 }
             }
@@ -266,4 +269,15 @@ fn name(item: &Item) -> Option<String> {
         _ => return None,
     };
     Some(name.to_string())
+}
+
+/// Name and number of fields or variants of a type with derived traits.
+fn derived(item: &Item) -> Option<(String, usize)> {
+    let (name, attributes, count) = match item {
+        Item::Struct(item) => (&item.ident, &item.attrs, item.fields.len()),
+        Item::Enum(item) => (&item.ident, &item.attrs, item.variants.len()),
+        _ => return None,
+    };
+    let is_derived = attributes.iter().any(|attribute| attribute.path().is_ident("derive"));
+    is_derived.then(|| (name.to_string(), count))
 }

@@ -12,11 +12,11 @@ use super::failure::Refusal;
 use super::providers::{table, variables};
 use super::servers;
 use super::terminal::{all_said, say};
-use crate::config::ServersSettings;
-use crate::domain::agent::{ALL_TOOLS, Agent, OfServer};
-use crate::prompts::{AGENTS_FOLDER, AgentFiles, AgentSet, Names, agent_schema};
-use crate::provider::Providers;
-use crate::tools::builtin;
+use figaro_agent::tools::builtin;
+use figaro_config::ServersSettings;
+use figaro_domain::agent::{ALL_TOOLS, Agent, OfServer};
+use figaro_prompts::{AGENTS_FOLDER, AgentFiles, AgentSet, Names, agent_schema};
+use figaro_provider::Providers;
 
 /// What is asked of agents.
 #[derive(Debug)]

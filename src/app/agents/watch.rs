@@ -8,10 +8,10 @@ use tokio::task::spawn_blocking;
 use tracing::{info, warn};
 
 use crate::app::watch::{News, Watched, told, watch};
-use crate::mcp::servers::Servers;
-use crate::prompts::texts::{Texts, fill};
-use crate::prompts::{AGENTS_FOLDER, AgentFiles, Names, Prompts};
-use crate::shutdown::TaskTracker;
+use figaro_base::shutdown::TaskTracker;
+use figaro_mcp_client::servers::Servers;
+use figaro_prompts::texts::{Texts, fill};
+use figaro_prompts::{AGENTS_FOLDER, AgentFiles, Names, Prompts};
 
 /// Keeps the agents like the owner's files. While one of them is broken, all agents of before stay as they were: what was
 /// changed in several files holds together or not at all.

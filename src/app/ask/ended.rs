@@ -10,14 +10,14 @@ use super::print::Printer;
 use super::remedy::remedy;
 use crate::app::failure::Failure;
 use crate::app::groups::AT_ONCE;
-use crate::delivery::{TurnClosing, TurnEnding};
-use crate::domain::model::ModelName;
-use crate::domain::tool::ToolCall;
-use crate::domain::usage::Spent;
-use crate::ledger::Ledger;
-use crate::secret::Redactor;
-use crate::store::ConversationStore;
-use crate::store::kv::KvStore;
+use figaro_agent::delivery::{TurnClosing, TurnEnding};
+use figaro_base::secret::Redactor;
+use figaro_domain::model::ModelName;
+use figaro_domain::tool::ToolCall;
+use figaro_domain::usage::Spent;
+use figaro_ledger::Ledger;
+use figaro_store::ConversationStore;
+use figaro_store::kv::KvStore;
 
 /// What is said of a call that was told to end.
 pub(super) const STOPPED: &str = "stopped before the answer was complete";

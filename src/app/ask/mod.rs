@@ -27,10 +27,10 @@ use super::parts::no_chat::settle;
 use super::providers::settings_without_bot;
 use super::start_log;
 use super::stop::Stop;
-use crate::delivery::Told;
-use crate::store::Store;
-use crate::turn::control::Control;
-use crate::turn::queue::{Job, Runner};
+use figaro_agent::delivery::Told;
+use figaro_agent::turn::control::Control;
+use figaro_agent::turn::queue::{Job, Runner};
+use figaro_store::Store;
 
 /// Why no more of a turn is printed.
 enum Cut {

@@ -1,6 +1,6 @@
 //! What is asked, and how.
 
-use crate::domain::model::ModelName;
+use figaro_domain::model::ModelName;
 
 /// What is asked, and how.
 #[derive(Debug)]

@@ -4,11 +4,11 @@ use async_trait::async_trait;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-use crate::delivery::{Delivery, Listener, Owners, Told, TurnEvent};
-use crate::domain::chat::Place;
-use crate::domain::delivery::PendingDelivery;
-use crate::domain::language::ByLanguage;
-use crate::ids::{MessageId, RunId};
+use figaro_agent::delivery::{Delivery, Listener, Owners, Told, TurnEvent};
+use figaro_base::ids::{MessageId, RunId};
+use figaro_domain::chat::Place;
+use figaro_domain::delivery::PendingDelivery;
+use figaro_domain::language::ByLanguage;
 
 /// Passes on what turns tell.
 #[derive(Debug)]

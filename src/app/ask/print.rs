@@ -7,10 +7,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::io::{AsyncWriteExt, Stdout};
 
-use crate::delivery::{ChildEvent, Told, TurnClosing, TurnEvent, TurnEventKind};
-use crate::domain::tool::{StatusKey, ToolStatus};
-use crate::ids::RunId;
-use crate::prompts::texts::{Locales, fill};
+use figaro_agent::delivery::{ChildEvent, Told, TurnClosing, TurnEvent, TurnEventKind};
+use figaro_base::ids::RunId;
+use figaro_domain::tool::{StatusKey, ToolStatus};
+use figaro_prompts::texts::{Locales, fill};
 
 /// The status of tools that have none of their own: it speaks of a chat.
 const OF_CHAT: StatusKey = StatusKey("tool_telegram");

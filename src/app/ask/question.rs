@@ -6,11 +6,11 @@ use chrono::{DateTime, Utc};
 use tokio::io::AsyncReadExt;
 
 use crate::app::failure::Refusal;
-use crate::domain::chat::Place;
-use crate::domain::message::{Inbound, Speaker};
-use crate::ids::{RunId, UserId};
-use crate::policy::access::Standing;
-use crate::turn::question::{Client, Question};
+use figaro_agent::turn::question::{Client, Question};
+use figaro_base::ids::{RunId, UserId};
+use figaro_domain::chat::Place;
+use figaro_domain::message::{Inbound, Speaker};
+use figaro_policy::access::Standing;
 
 /// The most bytes of a question: more than any model takes.
 const MAX_BYTES: usize = 4 << 20;
@@ -72,7 +72,7 @@ pub(super) fn question(words: String, place: Place, is_eval: bool, now: DateTime
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::ChatId;
+    use figaro_base::ids::ChatId;
 
     #[test]
     fn a_session_is_a_conversation_of_its_own_outside_of_telegram() {

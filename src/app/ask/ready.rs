@@ -14,17 +14,17 @@ use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
 use crate::app::parts::asking::{Asking, asking};
 use crate::app::parts::no_chat::{no_chat, settle};
-use crate::config::{
+use figaro_agent::delivery::Told;
+use figaro_agent::turn::question::Question;
+use figaro_agent::turn::window::BotName;
+use figaro_base::text::nearest;
+use figaro_config::{
     AccessMode, AccessSettings, EngineKind, LimitSettings, Settings, StoreSettings, StoreUrl,
 };
-use crate::delivery::Told;
-use crate::domain::chat::{ChatConfig, ConfigPatch, Place};
-use crate::mcp::file::ServerConfig;
-use crate::mcp::servers::Phase;
-use crate::store::SettingsStore;
-use crate::text::nearest;
-use crate::turn::question::Question;
-use crate::turn::window::BotName;
+use figaro_domain::chat::{ChatConfig, ConfigPatch, Place};
+use figaro_mcp_client::file::ServerConfig;
+use figaro_mcp_client::servers::Phase;
+use figaro_store::SettingsStore;
 
 /// A question that is ready to be answered.
 pub(super) struct Ready {

@@ -7,11 +7,11 @@ use tokio::time::{Instant, timeout};
 use super::finding::Finding;
 use super::model::remedy;
 use crate::app::embedder::{EmbedderParts, embedder};
-use crate::clock::Clock;
-use crate::config::Settings;
-use crate::provider::embed::{EmbedError, Embedder, Purpose};
-use crate::provider::{ProviderError, Providers};
-use crate::shutdown::TaskTracker;
+use figaro_base::clock::Clock;
+use figaro_base::shutdown::TaskTracker;
+use figaro_config::Settings;
+use figaro_provider::embed::{EmbedError, Embedder, Purpose};
+use figaro_provider::{ProviderError, Providers};
 
 /// How long it may take: the model may have to be loaded first.
 const ANSWER: Duration = Duration::from_secs(60);

@@ -23,11 +23,11 @@ use super::providers::{settings_and_hints, table};
 use super::servers;
 use super::start_log;
 use super::terminal::{all_said, say};
-use crate::config::{ModelChoice, Settings, Values};
-use crate::policy::budget::Caps;
-use crate::prompts::{OWN_FOLDER, Prompts};
-use crate::provider::Providers;
-use crate::provider::price::Prices;
+use figaro_config::{ModelChoice, Settings, Values};
+use figaro_policy::budget::Caps;
+use figaro_prompts::{OWN_FOLDER, Prompts};
+use figaro_provider::Providers;
+use figaro_provider::price::Prices;
 
 /// Checks settings, store, token and models side by side, and prints a line for each. Nothing is logged unless `RUST_LOG` is
 /// set.

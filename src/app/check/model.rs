@@ -7,10 +7,11 @@ use tokio::time::{Instant, timeout_at};
 
 use super::finding::{Finding, REACH};
 use crate::app::models::models;
-use crate::config::{ModelChoice, ModelSettings, ProviderSpec, Role, Settings};
-use crate::provider::fold::Pass;
-use crate::provider::models::Models;
-use crate::provider::{Item, ProviderError, Providers, Request};
+use figaro_config::{ModelChoice, ModelSettings, Settings};
+use figaro_domain::provider_spec::{ProviderSpec, Role};
+use figaro_provider::fold::Pass;
+use figaro_provider::models::Models;
+use figaro_provider::{Item, ProviderError, Providers, Request};
 
 /// How long a model may take whose server is there: it may have to be loaded first.
 const ANSWER: Duration = Duration::from_secs(60);

@@ -4,13 +4,13 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::finding::{Finding, REACH};
-use crate::config::{AccessSettings, Settings, StoreUrl};
-use crate::domain::access::AccessList;
-use crate::ids::BotId;
-use crate::policy::access::has_owner;
-use crate::store::StoreError;
-use crate::store::engine::{found, has_mark, has_store, may_write};
-use crate::store::kv::look;
+use figaro_base::ids::BotId;
+use figaro_config::{AccessSettings, Settings, StoreUrl};
+use figaro_domain::access::AccessList;
+use figaro_policy::access::has_owner;
+use figaro_store::StoreError;
+use figaro_store::engine::{found, has_mark, has_store, may_write};
+use figaro_store::kv::look;
 
 pub(super) async fn probe(settings: &Settings) -> Finding {
     let (url, bot, access) = (settings.store.url.clone(), settings.telegram.bot, settings.access.clone());

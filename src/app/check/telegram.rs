@@ -4,9 +4,9 @@ use tokio::time::timeout;
 
 use super::finding::{Finding, REACH};
 use crate::app::identity::{ask, refused};
-use crate::config::Settings;
-use crate::telegram::api::Api;
-use crate::telegram::error::ApiError;
+use figaro_config::Settings;
+use figaro_telegram::api::Api;
+use figaro_telegram::error::ApiError;
 
 pub(super) async fn probe(settings: &Settings) -> Finding {
     Finding::new("telegram", username(settings).await)

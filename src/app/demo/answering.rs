@@ -13,8 +13,9 @@ use figaro_offline::telegram::About;
 use super::setup::{listen, set};
 use crate::app::failure::Refusal;
 use crate::app::place::place;
-use crate::config::{ModelSettings, ProviderSpec, Role, Settings, Variables};
-use crate::prompts::fence;
+use figaro_config::{ModelSettings, Settings, Variables};
+use figaro_domain::provider_spec::{ProviderSpec, Role};
+use figaro_prompts::fence;
 
 /// The name of the offline model.
 const MODEL: &str = "offline";

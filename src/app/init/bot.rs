@@ -7,10 +7,10 @@ use super::draft::Draft;
 use crate::app::failure::Refusal;
 use crate::app::identity::{ask as who_is, refused};
 use crate::app::terminal::say;
-use crate::config::TelegramSettings;
-use crate::telegram::api::Api;
-use crate::telegram::error::ApiError;
-use crate::telegram::inbound::Me;
+use figaro_config::TelegramSettings;
+use figaro_telegram::api::Api;
+use figaro_telegram::error::ApiError;
+use figaro_telegram::inbound::Me;
 
 const TOKEN: &str = "TELEGRAM_BOT_TOKEN";
 /// How long Telegram may take to say who the bot is.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::app::failure::Refusal;
-use crate::config::{EnvFile, Values, Variables};
+use figaro_config::{EnvFile, Values, Variables};
 
 /// The answers so far, on top of what is set.
 #[derive(Clone)]

@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 
 use super::draft::Draft;
 use crate::app::failure::Refusal;
-use crate::config::EnvFile;
+use figaro_config::EnvFile;
 
 /// Finds out whether the file can be written, before anybody is asked anything.
 ///

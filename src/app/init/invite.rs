@@ -5,12 +5,12 @@ use chrono::TimeDelta;
 use crate::app::failure::Refusal;
 use crate::app::owner_invite::link;
 use crate::app::terminal::{say, show_code};
-use crate::clock::Clock;
-use crate::config::Settings;
-use crate::domain::access::INVITE_MINUTES;
-use crate::store::engine::found;
-use crate::store::kv::KvStore;
-use crate::store::{Store, StoreError};
+use figaro_base::clock::Clock;
+use figaro_config::Settings;
+use figaro_domain::access::INVITE_MINUTES;
+use figaro_store::engine::found;
+use figaro_store::kv::KvStore;
+use figaro_store::{Store, StoreError};
 
 /// Makes a link in the store and shows it, if nobody owns the bot. The bot has to run for it to work; what was sent to it before its
 /// start waits at Telegram.

@@ -21,8 +21,8 @@ use super::additions::Additions;
 use super::failure::Refusal;
 use super::providers::{settings_and_hints, table};
 use super::terminal::{all_said, say};
-use crate::clock::Clock;
-use crate::config::{ENV_FILE, Values};
+use figaro_base::clock::Clock;
+use figaro_config::{ENV_FILE, Values};
 
 /// Sets the bot up in a dialogue on standard input and output. One of `stops` ends it.
 ///

@@ -5,9 +5,9 @@ use super::draft::Draft;
 use super::list;
 use crate::app::failure::Refusal;
 use crate::app::terminal::say;
-use crate::config::{ProviderSpec, Role};
-use crate::domain::model::ModelName;
-use crate::provider::price::Prices;
+use figaro_domain::model::ModelName;
+use figaro_domain::provider_spec::{ProviderSpec, Role};
+use figaro_provider::price::Prices;
 
 /// A longer list is cut; each of its names can be typed.
 const MAX_SHOWN: usize = 30;

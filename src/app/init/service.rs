@@ -14,8 +14,9 @@ use crate::app::failure::Refusal;
 use crate::app::models::models;
 use crate::app::place::{is_here, place};
 use crate::app::terminal::say;
-use crate::config::{ModelSettings, ProviderSpec, ProviderVariable, Role};
-use crate::provider::{ProviderError, Providers};
+use figaro_config::ModelSettings;
+use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable, Role};
+use figaro_provider::{ProviderError, Providers};
 
 const PROVIDER: &str = "LLM_PROVIDER";
 /// What somebody types to choose another service.

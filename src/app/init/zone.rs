@@ -6,8 +6,8 @@ use super::dialogue::Dialogue;
 use super::draft::Draft;
 use crate::app::failure::Refusal;
 use crate::app::terminal::say;
-use crate::clock::Clock;
-use crate::domain::zone::{Told, read};
+use figaro_base::clock::Clock;
+use figaro_domain::zone::{Told, read};
 
 const ZONE: &str = "DEFAULT_TIMEZONE";
 

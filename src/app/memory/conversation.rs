@@ -3,10 +3,10 @@
 use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 use serde::{Deserialize, Deserializer};
 
-use crate::domain::conversation::{Message, Role};
-use crate::domain::message::Speaker;
-use crate::ids::{ChatId, EntryId, RunId, SessionId, UserId};
-use crate::store::Imported;
+use figaro_base::ids::{ChatId, EntryId, RunId, SessionId, UserId};
+use figaro_domain::conversation::{Message, Role};
+use figaro_domain::message::Speaker;
+use figaro_store::Imported;
 
 /// One line of a file of conversations.
 #[derive(Debug, Deserialize)]

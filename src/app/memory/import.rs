@@ -10,8 +10,8 @@ use super::super::failure::Refusal;
 use super::super::terminal::say;
 use super::conversation::{Conversation, chat_of, session_of};
 use super::opened::Opened;
-use crate::ids::{ChatId, EntryId};
-use crate::store::{Imported, MemoryStore};
+use figaro_base::ids::{ChatId, EntryId};
+use figaro_store::{Imported, MemoryStore};
 
 /// So many messages are written at once.
 const AT_ONCE: usize = 2_000;
@@ -51,7 +51,7 @@ struct Counts {
 
 async fn add(opened: &Opened, conversation: &str, messages: Vec<Imported>) -> Result<Counts, Refusal> {
     let (chat, session) = (chat_of(conversation), session_of(conversation));
-    let failed = |error: crate::store::StoreError| Refusal(error.to_string());
+    let failed = |error: figaro_store::StoreError| Refusal(error.to_string());
     let there = known(opened, chat).await?;
     let all = messages.len();
     let fresh: Vec<Imported> = messages.into_iter().filter(|one| !there.contains(&one.message.id)).collect();
@@ -66,7 +66,7 @@ async fn add(opened: &Opened, conversation: &str, messages: Vec<Imported>) -> Re
 
 /// The messages that a chat has.
 async fn known(opened: &Opened, chat: ChatId) -> Result<HashSet<EntryId>, Refusal> {
-    let failed = |error: crate::store::StoreError| Refusal(error.to_string());
+    let failed = |error: figaro_store::StoreError| Refusal(error.to_string());
     let mut known = HashSet::new();
     for end in opened.store.session_ends(chat).await.map_err(failed)? {
         let mut from = 0;

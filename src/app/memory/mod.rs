@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use self::opened::open;
 pub use self::opened::{Questions, RecallOptions};
 use super::failure::Refusal;
-use crate::config::StoreUrl;
-use crate::ids::BotId;
+use figaro_base::ids::BotId;
+use figaro_config::StoreUrl;
 
 /// What is measured.
 #[derive(Debug)]

@@ -9,18 +9,18 @@ use super::super::embedder::{EmbedderParts, embedder};
 use super::super::environment::http_client;
 use super::super::failure::Refusal;
 use super::super::providers::table;
-use crate::clock::Clock;
-use crate::config::{MemorySettings, StoreUrl};
-use crate::domain::model::ModelName;
-use crate::ids::{BotId, UserId};
-use crate::ledger::{Ledger, LedgerParts};
-use crate::memory::{Chats, Meaning};
-use crate::policy::budget::Caps;
-use crate::provider::models::Models;
-use crate::provider::price::Prices;
-use crate::shutdown::TaskTracker;
-use crate::store::engine;
-use crate::store::kv::KvStore;
+use figaro_base::clock::Clock;
+use figaro_base::ids::{BotId, UserId};
+use figaro_base::shutdown::TaskTracker;
+use figaro_config::{MemorySettings, StoreUrl};
+use figaro_domain::model::ModelName;
+use figaro_ledger::{Ledger, LedgerParts};
+use figaro_memory::{Chats, Meaning};
+use figaro_policy::budget::Caps;
+use figaro_provider::models::Models;
+use figaro_provider::price::Prices;
+use figaro_store::engine;
+use figaro_store::kv::KvStore;
 
 /// The questions that a context is made for.
 #[derive(Debug)]

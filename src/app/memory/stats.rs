@@ -7,8 +7,8 @@ use serde_json::json;
 use super::super::failure::Refusal;
 use super::super::terminal::say;
 use super::opened::Opened;
-use crate::store::{FactStore, MemoryStore, Store, StoreError, SummaryStore};
-use crate::text::estimate_tokens;
+use figaro_base::text::estimate_tokens;
+use figaro_store::{FactStore, MemoryStore, Store, StoreError, SummaryStore};
 
 /// So many messages are read at once.
 const READ: usize = 5_000;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 pub(super) use self::watch::PackWatch;
 use super::failure::Refusal;
 use super::terminal::{all_said, say};
-use crate::domain::record::Pack;
-use crate::prompts::{PACKS_FOLDER, PackFiles, PackSet, pack_schema};
+use figaro_domain::record::Pack;
+use figaro_prompts::{PACKS_FOLDER, PackFiles, PackSet, pack_schema};
 
 /// What is asked of packs.
 #[derive(Debug)]

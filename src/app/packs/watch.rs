@@ -8,10 +8,10 @@ use tokio::task::spawn_blocking;
 use tracing::{info, warn};
 
 use crate::app::watch::{News, Watched, told, watch};
-use crate::prompts::texts::{Texts, fill};
-use crate::prompts::{PACKS_FOLDER, PackFiles, Prompts};
-use crate::shutdown::TaskTracker;
-use crate::store::RecordStore;
+use figaro_base::shutdown::TaskTracker;
+use figaro_prompts::texts::{Texts, fill};
+use figaro_prompts::{PACKS_FOLDER, PackFiles, Prompts};
+use figaro_store::RecordStore;
 
 /// Keeps the packs like the owner's files. While one of them is broken, all packs of before stay as they were: what was
 /// changed in several files holds together or not at all.

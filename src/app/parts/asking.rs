@@ -12,17 +12,17 @@ use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
 use crate::app::providers;
 use crate::app::servers::{Loaded, recipe};
-use crate::clock::Clock;
-use crate::config::Settings;
-use crate::delivery::{Bus, Delivery, Listener, Owners};
-use crate::ledger::Ledger;
-use crate::mcp::file::ServerConfig;
-use crate::mcp::servers::Servers;
-use crate::prompts::Prompts;
-use crate::prompts::texts::Locales;
-use crate::store::kv::KvStore;
-use crate::tools::telegram::{Approvers, Grants};
-use crate::turn::pipeline::Turns;
+use figaro_agent::delivery::{Bus, Delivery, Listener, Owners};
+use figaro_agent::tools::telegram::{Approvers, Grants};
+use figaro_agent::turn::pipeline::Turns;
+use figaro_base::clock::Clock;
+use figaro_config::Settings;
+use figaro_ledger::Ledger;
+use figaro_mcp_client::file::ServerConfig;
+use figaro_mcp_client::servers::Servers;
+use figaro_prompts::Prompts;
+use figaro_prompts::texts::Locales;
+use figaro_store::kv::KvStore;
 
 /// What answers questions, and what it works with.
 pub(in crate::app) struct Asking {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::base::Base;
-use crate::domain::summary::Rules;
-use crate::ledger::Ledger;
-use crate::turn::naming::Namer;
-use crate::turn::summaries::{Asking, Summariser};
-use crate::turn::window::Room;
+use figaro_agent::turn::naming::Namer;
+use figaro_agent::turn::summaries::{Asking, Summariser};
+use figaro_agent::turn::window::Room;
+use figaro_domain::summary::Rules;
+use figaro_ledger::Ledger;
 
 /// What names sessions after their first exchange.
 pub(super) fn namer(base: &Base<'_>, ledger: &Arc<Ledger>) -> Namer {

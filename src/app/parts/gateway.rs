@@ -11,27 +11,27 @@ use super::no_chat::no_chat;
 use super::tools::{alone, without_chat};
 use super::turns::{Background, TurnParts, turns};
 use crate::app::failure::Refusal;
-use crate::config::{
+use figaro_agent::delivery::{Bus, Delivery, Owners};
+use figaro_agent::tools::Registry;
+use figaro_agent::tools::servers::ServerTools;
+use figaro_agent::turn::control::Control;
+use figaro_agent::turn::extraction::Extractor;
+use figaro_agent::turn::pipeline::Turns;
+use figaro_agent::turn::queue::{Job, Mailboxes, Runner};
+use figaro_agent::turn::summaries::Summariser;
+use figaro_base::shutdown::TaskTracker;
+use figaro_config::{
     AccessMode, AccessSettings, EngineKind, HttpSettings, LimitSettings, Settings, StoreUrl,
 };
-use crate::delivery::{Bus, Delivery, Owners};
-use crate::http::caller::Known;
-use crate::http::gateway::Gateway;
-use crate::http::hub::{GatewayDelivery, GatewayRunner, Hub, Stateless};
-use crate::http::listen::Door;
-use crate::http::metrics::Meters;
-use crate::http::{Lanes, router};
-use crate::ledger::Ledger;
-use crate::shutdown::TaskTracker;
-use crate::store::kv::KvStore;
-use crate::telegram::webhook::Webhook;
-use crate::tools::Registry;
-use crate::tools::servers::ServerTools;
-use crate::turn::control::Control;
-use crate::turn::extraction::Extractor;
-use crate::turn::pipeline::Turns;
-use crate::turn::queue::{Job, Mailboxes, Runner};
-use crate::turn::summaries::Summariser;
+use figaro_gateway::caller::Known;
+use figaro_gateway::gateway::Gateway;
+use figaro_gateway::hub::{GatewayDelivery, GatewayRunner, Hub, Stateless};
+use figaro_gateway::listen::Door;
+use figaro_gateway::metrics::Meters;
+use figaro_gateway::{Lanes, router};
+use figaro_ledger::Ledger;
+use figaro_store::kv::KvStore;
+use figaro_telegram::webhook::Webhook;
 
 /// Runs jobs by where they are answered: in Telegram, or by the gateway.
 #[derive(Debug)]

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use super::base::{Base, Bot};
 use super::tools::{record_books, task_tools};
-use crate::domain::code::CodeKey;
-use crate::ledger::Ledger;
-use crate::secret::ExposeSecret;
-use crate::telegram::commands::{Cards, Erasures, Handles, TaskCards};
-use crate::telegram::send::Sender;
-use crate::tools::Registry;
-use crate::tools::records::Reminding;
-use crate::tools::telegram::TelegramTools;
-use crate::turn::extraction::Extractor;
-use crate::turn::queue::Mailboxes;
+use figaro_agent::tools::Registry;
+use figaro_agent::tools::records::Reminding;
+use figaro_agent::tools::telegram::TelegramTools;
+use figaro_agent::turn::extraction::Extractor;
+use figaro_agent::turn::queue::Mailboxes;
+use figaro_base::secret::ExposeSecret;
+use figaro_domain::code::CodeKey;
+use figaro_ledger::Ledger;
+use figaro_telegram::commands::{Cards, Erasures, Handles, TaskCards};
+use figaro_telegram::send::Sender;
 
 /// A sender that goes on while turns are being stopped, for answers to commands and words to owners.
 pub(super) fn late(bot: &Bot<'_>) -> Sender {

@@ -6,12 +6,12 @@ use super::base::Base;
 use crate::app::embedder::{EmbedderParts, embedder};
 use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
-use crate::clock::Clock;
-use crate::config::Settings;
-use crate::ledger::Ledger;
-use crate::memory::{Chats, Meaning, VectorMaker};
-use crate::provider::Providers;
-use crate::provider::embed::Embedder;
+use figaro_base::clock::Clock;
+use figaro_config::Settings;
+use figaro_ledger::Ledger;
+use figaro_memory::{Chats, Meaning, VectorMaker};
+use figaro_provider::Providers;
+use figaro_provider::embed::Embedder;
 
 /// The embedder of the settings, if they name one.
 ///

@@ -6,9 +6,9 @@ use tokio::sync::Semaphore;
 
 use super::base::Base;
 use super::tools::record_books;
-use crate::delivery::Bus;
-use crate::ledger::Ledger;
-use crate::turn::extraction::{AT_ONCE, Extractor, MemoryRules};
+use figaro_agent::delivery::Bus;
+use figaro_agent::turn::extraction::{AT_ONCE, Extractor, MemoryRules};
+use figaro_ledger::Ledger;
 
 /// The one that works for all chats.
 pub(super) fn extractor(base: &Base<'_>, ledger: &Arc<Ledger>, bus: &Bus) -> Extractor {

@@ -6,18 +6,18 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::base::Outside;
-use crate::clock::Clock;
-use crate::delivery::{Consents, Titles};
-use crate::domain::chat::{ChatKind, Place};
-use crate::domain::conversation::Conversation;
-use crate::domain::delivery::DeliveryEnd;
-use crate::domain::turn::TurnEnd;
-use crate::files::{FileError, Files};
-use crate::ids::{ChatId, UserId};
-use crate::policy::access::Admins;
-use crate::store::kv::KvStore;
-use crate::store::{ConversationStore, OutboxStore, StoreError};
-use crate::turn::window::BotName;
+use figaro_agent::delivery::{Consents, Titles};
+use figaro_agent::files::{FileError, Files};
+use figaro_agent::turn::window::BotName;
+use figaro_base::clock::Clock;
+use figaro_base::ids::{ChatId, UserId};
+use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::conversation::Conversation;
+use figaro_domain::delivery::DeliveryEnd;
+use figaro_domain::turn::TurnEnd;
+use figaro_policy::access::Admins;
+use figaro_store::kv::KvStore;
+use figaro_store::{ConversationStore, OutboxStore, StoreError};
 
 /// The port of a chat that there is not.
 #[derive(Debug)]

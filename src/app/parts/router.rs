@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use super::base::Bot;
 use super::turns::rights;
-use crate::delivery::Owners;
-use crate::telegram::commands::{
+use figaro_agent::delivery::Owners;
+use figaro_agent::turn::queue::Mailboxes;
+use figaro_telegram::commands::{
     AccessRequests, CommandTable, Handles, Personas, Renames, RestingTasks, Rewordings, Zones,
 };
-use crate::telegram::newest::Newest;
-use crate::telegram::router::Router;
-use crate::turn::queue::Mailboxes;
+use figaro_telegram::newest::Newest;
+use figaro_telegram::router::Router;
 
 /// What the router passes things on to.
 pub(super) struct Onward<'a> {

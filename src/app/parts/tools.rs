@@ -6,21 +6,21 @@ use chrono::TimeDelta;
 use figaro_mcp::catalog::{Catalog, Choice};
 
 use super::base::{Base, Bot};
-use crate::ledger::Ledger;
-use crate::mcp::servers::Servers;
-use crate::memory::RecordBooks;
-use crate::store::TaskLimits;
-use crate::tools::Registry;
-use crate::tools::builtin::{BuiltIn, ToolTable, register_telegram};
-use crate::tools::config::ConfigTools;
-use crate::tools::grounded::Grounded;
-use crate::tools::recall::MemoryTools;
-use crate::tools::records::RecordTools;
-use crate::tools::servers::ServerTools;
-use crate::tools::tasks::{TaskReader, TaskTools};
-use crate::tools::tavily::Tavily;
-use crate::tools::telegram::{Approvers, TelegramTools};
-use crate::tools::web::WebSearch;
+use figaro_agent::tools::Registry;
+use figaro_agent::tools::builtin::{BuiltIn, ToolTable, register_telegram};
+use figaro_agent::tools::config::ConfigTools;
+use figaro_agent::tools::grounded::Grounded;
+use figaro_agent::tools::recall::MemoryTools;
+use figaro_agent::tools::records::RecordTools;
+use figaro_agent::tools::servers::ServerTools;
+use figaro_agent::tools::tasks::{TaskReader, TaskTools};
+use figaro_agent::tools::tavily::Tavily;
+use figaro_agent::tools::telegram::{Approvers, TelegramTools};
+use figaro_agent::tools::web::WebSearch;
+use figaro_ledger::Ledger;
+use figaro_mcp_client::servers::Servers;
+use figaro_memory::RecordBooks;
+use figaro_store::TaskLimits;
 
 /// The tools that need a chat which people read later.
 const OF_CHATS: [&str; 8] = [

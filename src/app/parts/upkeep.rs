@@ -9,14 +9,14 @@ use crate::app::packs::PackWatch;
 use crate::app::policy::PolicyWatch;
 use crate::app::servers::ServersWatch;
 use crate::app::watch::News;
-use crate::delivery::Owners;
-use crate::prompts::Names;
-use crate::retention::{Retention, Rewriter};
-use crate::scheduler::Scheduler;
-use crate::telegram::commands::CardKeeper;
-use crate::telegram::questions::take_buttons_off;
-use crate::turn::extraction::Extractor;
-use crate::turn::queue::Mailboxes;
+use figaro_agent::delivery::Owners;
+use figaro_agent::retention::{Retention, Rewriter};
+use figaro_agent::scheduler::Scheduler;
+use figaro_agent::turn::extraction::Extractor;
+use figaro_agent::turn::queue::Mailboxes;
+use figaro_prompts::Names;
+use figaro_telegram::commands::CardKeeper;
+use figaro_telegram::questions::take_buttons_off;
 
 /// What forgets by age.
 pub(super) fn retention(base: &Base<'_>) -> Retention {

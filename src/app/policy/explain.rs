@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 
 use crate::app::failure::Refusal;
 use crate::app::terminal::say;
-use crate::ids::ChatId;
-use crate::policy::address::Addresses;
-use crate::policy::tools::{AdminRight, Decided, Decision, Role, Rules, TelegramCall, decide};
-use crate::text::with_nearest;
+use figaro_base::ids::ChatId;
+use figaro_base::text::with_nearest;
+use figaro_policy::address::Addresses;
+use figaro_policy::tools::{AdminRight, Decided, Decision, Role, Rules, TelegramCall, decide};
 
 /// The chat that the model is in, where none is named: no chat has this number.
 const HERE: ChatId = ChatId(0);

@@ -2,10 +2,10 @@
 
 use super::explain::{Explained, tell};
 use crate::app::failure::Refusal;
-use crate::ids::ChatId;
-use crate::mcp::file::{ALL, ServerConfig};
-use crate::policy::tools::{Decision, Role, Rules, ServerCall, decide_server};
-use crate::text::with_nearest;
+use figaro_base::ids::ChatId;
+use figaro_base::text::with_nearest;
+use figaro_mcp_client::file::{ALL, ServerConfig};
+use figaro_policy::tools::{Decision, Role, Rules, ServerCall, decide_server};
 
 /// The chat that the model is in, where none is named: no chat has this number.
 const HERE: ChatId = ChatId(0);

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::app::watch::text_of;
-use crate::config::PolicySettings;
-use crate::policy::tools::Rules;
+use figaro_config::PolicySettings;
+use figaro_policy::tools::Rules;
 
 /// The rules of a text.
 ///

@@ -18,8 +18,8 @@ use super::failure::Refusal;
 use super::providers::variables;
 use super::servers;
 use super::terminal::{all_said, say};
-use crate::config::{Faults, PolicySettings, ServersSettings};
-use crate::text::with_nearest;
+use figaro_base::text::with_nearest;
+use figaro_config::{Faults, PolicySettings, ServersSettings};
 
 /// What is asked of the rules.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use tracing::{info, warn};
 
 use super::file::rules_of;
 use crate::app::watch::{FileText, News, Watched, look_at, told, watch};
-use crate::policy::tools::Policy;
-use crate::prompts::texts::{Texts, fill};
-use crate::shutdown::TaskTracker;
+use figaro_base::shutdown::TaskTracker;
+use figaro_policy::tools::Policy;
+use figaro_prompts::texts::{Texts, fill};
 
 /// Keeps the rules that hold like the owner's file. While the file is broken or gone, the rules of before hold.
 #[derive(Debug)]

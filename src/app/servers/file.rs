@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use crate::app::watch::text_of;
-use crate::config::{KnownValues, ServersSettings};
-use crate::mcp::file::{ServerConfig, read};
-use crate::text::yaml::{Mark, Misfit};
+use figaro_config::{KnownValues, ServersSettings};
+use figaro_files::yaml::{Mark, Misfit};
+use figaro_mcp_client::file::{ServerConfig, read};
 
 /// The servers of a text.
 ///

@@ -16,10 +16,10 @@ use super::groups::{Groups, LAST_CALL};
 use super::providers::variables;
 use super::terminal::{all_said, say};
 use super::watch::text_of;
-use crate::config::{KnownValues, ServersSettings};
-use crate::mcp::file::ServerConfig;
-use crate::mcp::servers::{Phase, Server, ServerRecipe, Servers, Status};
-use crate::secret::Redactor;
+use figaro_base::secret::Redactor;
+use figaro_config::{KnownValues, ServersSettings};
+use figaro_mcp_client::file::ServerConfig;
+use figaro_mcp_client::servers::{Phase, Server, ServerRecipe, Servers, Status};
 
 /// What is asked of other MCP servers.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub async fn servers(
 /// The names of the servers of the file that settings name, whatever is wrong with it.
 pub(super) fn names(settings: &ServersSettings) -> Vec<String> {
     let text = text_of(&settings.file).ok().flatten();
-    crate::mcp::file::names(&text.unwrap_or_default())
+    figaro_mcp_client::file::names(&text.unwrap_or_default())
 }
 
 fn line(server: &ServerConfig) -> String {
@@ -96,7 +96,7 @@ fn tell(server: &Server, status: &Status) {
         }
     }
     for tool in status.tools.iter() {
-        say(&format!("  {}: {}", tool.remote, crate::text::one_line(&tool.description, 100)));
+        say(&format!("  {}: {}", tool.remote, figaro_base::text::one_line(&tool.description, 100)));
     }
     for left_out in status.left_out.iter() {
         say(&format!("  ⚠ {} is left out: {}", left_out.name, left_out.reason));

@@ -5,10 +5,10 @@ use tracing::{info, warn};
 
 use super::file::servers_of;
 use crate::app::watch::{FileText, News, Watched, look_at, told, watch};
-use crate::config::ServersSettings;
-use crate::mcp::servers::Servers;
-use crate::prompts::texts::{Texts, fill};
-use crate::shutdown::TaskTracker;
+use figaro_base::shutdown::TaskTracker;
+use figaro_config::ServersSettings;
+use figaro_mcp_client::servers::Servers;
+use figaro_prompts::texts::{Texts, fill};
 
 /// Keeps the servers like the owner's file. While the file is broken, the servers of before stay; one that is gone has none.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Deep trees within small budgets of a day: they never take more, and the person gets an answer or hears why not.
 
-use figaro::ledger::sum;
+use figaro_ledger::sum;
 use figaro_offline::model::{ModelRequest, Reply};
 
 use super::{Scene, agent, asks, is_of};

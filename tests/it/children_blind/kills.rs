@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use figaro::ids::ChatId;
-use figaro::store::NoteStore;
+use figaro_base::ids::ChatId;
 use figaro_offline::model::{ModelRequest, Reply};
 use figaro_offline::telegram::View;
+use figaro_store::NoteStore;
 use serde_json::json;
 
 use super::{Scene, agent, asks, call, is_of, last_of};

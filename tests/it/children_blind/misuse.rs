@@ -1,6 +1,6 @@
 //! Arguments that make no sense, too many calls, circles, observations and forms within children.
 
-use figaro::domain::child::ChildEnd;
+use figaro_domain::child::ChildEnd;
 use figaro_offline::model::{ModelRequest, Reply};
 use serde_json::{Value, json};
 

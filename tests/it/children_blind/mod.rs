@@ -5,14 +5,14 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use figaro::clock::Clock;
-use figaro::domain::child::{ChildEnd, ChildRun};
-use figaro::domain::conversation::{Conversation, Role};
-use figaro::ids::ChatId;
-use figaro::store::{ChildStore, ConversationStore};
+use figaro_base::clock::Clock;
+use figaro_base::ids::ChatId;
+use figaro_domain::child::{ChildEnd, ChildRun};
+use figaro_domain::conversation::{Conversation, Role};
 use figaro_offline::Runtime;
 use figaro_offline::model::{ModelRequest, OfflineModel, Part, Reply};
 use figaro_offline::telegram::View;
+use figaro_store::{ChildStore, ConversationStore};
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;

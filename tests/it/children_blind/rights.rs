@@ -1,8 +1,8 @@
 //! A child acts for whoever asks: a guest's child has a guest's rights, a task's child those of a task.
 
-use figaro::ids::ChatId;
-use figaro::store::NoteStore;
+use figaro_base::ids::ChatId;
 use figaro_offline::model::{ModelRequest, Reply};
+use figaro_store::NoteStore;
 use serde_json::json;
 
 use super::{Scene, agent, asks, call, is_of, last_of, results};

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use figaro::domain::child::ChildEnd;
-use figaro::ids::ChatId;
-use figaro::store::NoteStore;
+use figaro_base::ids::ChatId;
+use figaro_domain::child::ChildEnd;
 use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
+use figaro_store::NoteStore;
 use serde_json::json;
 
 use super::{Scene, agent, asks, asks_within, call, ends, is_of, last_of, results};

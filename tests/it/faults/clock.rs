@@ -2,8 +2,8 @@
 //! tests.
 
 use chrono::TimeDelta;
-use figaro::domain::task::Task;
-use figaro::store::TaskStore;
+use figaro_domain::task::Task;
+use figaro_store::TaskStore;
 
 use super::Left;
 use crate::support::{BOB, World};

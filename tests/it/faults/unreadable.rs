@@ -1,7 +1,7 @@
 //! Updates that cannot be read: none costs another, none is asked for for ever, and all are told of in the log.
 
 use chrono::TimeDelta;
-use figaro::clock::Clock;
+use figaro_base::clock::Clock;
 use figaro_offline::model::Reply;
 use figaro_offline::telegram::View;
 use serde_json::json;

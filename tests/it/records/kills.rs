@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use figaro::domain::record::FieldValue;
+use figaro_domain::record::FieldValue;
 
 use super::*;
 

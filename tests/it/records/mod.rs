@@ -13,11 +13,11 @@ mod telling;
 use std::fs;
 use std::path::Path;
 
-use figaro::domain::record::Record;
-use figaro::ids::ChatId;
-use figaro::store::{PinStore, RecordStore, SettingsStore, TaskStore};
+use figaro_base::ids::ChatId;
+use figaro_domain::record::Record;
 use figaro_offline::model::{ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Say, View};
+use figaro_store::{PinStore, RecordStore, SettingsStore, TaskStore};
 use serde_json::{Value, json};
 
 use super::memories::{proposes, remembering};

@@ -1,8 +1,8 @@
 //! The audit log: a chain that no order of writing forks, that shows what was tampered with, and that holds no words.
 
-use figaro::domain::access::AccessChange;
-use figaro::domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, AuditVerdict, Audited};
-use figaro::ids::UserId;
+use figaro_base::ids::UserId;
+use figaro_domain::access::AccessChange;
+use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, AuditVerdict, Audited};
 use serde_json::json;
 
 use super::{Backend, CHAT, at};
@@ -44,7 +44,7 @@ pub(super) async fn many_who_write_at_once_make_one_chain(backend: &dyn Backend)
     let mut found = Vec::new();
     loop {
         let page =
-            store.audited(found.last().map(|entry: &figaro::domain::audit::AuditEntry| entry.seq), 7).await;
+            store.audited(found.last().map(|entry: &figaro_domain::audit::AuditEntry| entry.seq), 7).await;
         let page = page.unwrap();
         if page.is_empty() {
             break;

@@ -3,15 +3,15 @@
 use std::slice::from_ref;
 use std::time::Duration;
 
-use figaro::domain::access::AccessChange;
-use figaro::domain::audit::AuditActor;
-use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch};
-use figaro::domain::conversation::Message;
-use figaro::domain::delivery::{Author, DeliveryEnd};
-use figaro::domain::note::Note;
-use figaro::domain::tool::ToolStatus;
-use figaro::ids::{ChatId, MessageId, NoteId, SessionId, UserId};
-use figaro::store::{StoreError, TurnEnd};
+use figaro_base::ids::{ChatId, MessageId, NoteId, SessionId, UserId};
+use figaro_domain::access::AccessChange;
+use figaro_domain::audit::AuditActor;
+use figaro_domain::chat::{AnswerWhen, ChatConfig, ConfigPatch};
+use figaro_domain::conversation::Message;
+use figaro_domain::delivery::{Author, DeliveryEnd};
+use figaro_domain::note::Note;
+use figaro_domain::tool::ToolStatus;
+use figaro_store::{StoreError, TurnEnd};
 use proptest::prelude::*;
 use tokio::runtime::Handle;
 

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use figaro::config::{EngineKind, StoreUrl};
-use figaro::ids::{BotId, SessionId};
-use figaro::store::engine::{self, Batch};
-use figaro::store::kv::KvStore;
-use figaro::store::{ConversationStore, Store, StoreError};
+use figaro_base::ids::{BotId, SessionId};
+use figaro_config::{EngineKind, StoreUrl};
+use figaro_store::engine::{self, Batch};
+use figaro_store::kv::KvStore;
+use figaro_store::{ConversationStore, Store, StoreError};
 use tempfile::TempDir;
 
 use super::{BOT, Backend, at, raw, words};
@@ -196,9 +196,9 @@ async fn a_store_of_format_1_is_used_as_it_is(folder: &Disk) {
 
 async fn bots_share_a_store_and_nothing_in_it(folder: &Disk) {
     let store = folder.open().await;
-    let german = figaro::domain::chat::ConfigPatch {
+    let german = figaro_domain::chat::ConfigPatch {
         language: Some(Some("de".into())),
-        ..figaro::domain::chat::ConfigPatch::default()
+        ..figaro_domain::chat::ConfigPatch::default()
     };
     store.change_chat_config(super::CHAT, german).await.unwrap();
     store.accept(vec![raw(1)], at(0)).await.unwrap();
@@ -221,14 +221,14 @@ macro_rules! for_every_engine {
         mod on_redb {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $behaviour() {
-                super::$behaviour(&super::Disk::new(figaro::config::EngineKind::Redb)).await;
+                super::$behaviour(&super::Disk::new(figaro_config::EngineKind::Redb)).await;
             })+
         }
 
         mod on_sled {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $behaviour() {
-                super::$behaviour(&super::Disk::new(figaro::config::EngineKind::Sled)).await;
+                super::$behaviour(&super::Disk::new(figaro_config::EngineKind::Sled)).await;
             })+
         }
     };

@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use figaro::domain::conversation::{EntryKey, Message, Role, ToolMeta};
-use figaro::domain::erasure::{Erased, Erasure, Forgotten, SaidAt};
-use figaro::domain::memory::Memory;
-use figaro::domain::message::{Inbound, Quoted, Speaker};
-use figaro::domain::pin::Pin;
-use figaro::domain::session::{SessionChange, SessionName};
-use figaro::domain::summary::Summary;
-use figaro::domain::tool::{SideEffects, ToolStatus};
-use figaro::domain::turn::ActiveTurn;
-use figaro::ids::{ChatId, EntryId, MemoryId, MessageId, SessionId, SummaryId, UserId};
-use figaro::store::{Imported, SaidSearch, Store, TurnEnd};
+use figaro_base::ids::{ChatId, EntryId, MemoryId, MessageId, SessionId, SummaryId, UserId};
+use figaro_domain::conversation::{EntryKey, Message, Role, ToolMeta};
+use figaro_domain::erasure::{Erased, Erasure, Forgotten, SaidAt};
+use figaro_domain::memory::Memory;
+use figaro_domain::message::{Inbound, Quoted, Speaker};
+use figaro_domain::pin::Pin;
+use figaro_domain::session::{SessionChange, SessionName};
+use figaro_domain::summary::Summary;
+use figaro_domain::tool::{SideEffects, ToolStatus};
+use figaro_domain::turn::ActiveTurn;
+use figaro_store::{Imported, SaidSearch, Store, TurnEnd};
 use serde::Serialize;
 
 use super::disk::{Disk, files, for_every_engine};
@@ -270,7 +270,7 @@ async fn what_one_person_said_goes_and_others_keep_theirs(folder: &Disk) {
     }
     store.add_note(&note(CHAT, "list", SECRET, 1), 9).await.unwrap();
     let theirs =
-        figaro::domain::note::Note { author: Some(UserId::telegram(5)), ..note(CHAT, "list", "milk", 2) };
+        figaro_domain::note::Note { author: Some(UserId::telegram(5)), ..note(CHAT, "list", "milk", 2) };
     store.add_note(&theirs, 9).await.unwrap();
     let forgotten = store.erase(&Erasure::Person(CHAT, UserId::telegram(4)), at(9)).await.unwrap();
     let erased = Erased { messages: 3, answers: 2, notes: 1, ..Erased::default() };
@@ -292,14 +292,14 @@ async fn all_of_a_chat_is_forgotten(folder: &Disk) {
     asked(&store, said(2, 4, SECRET), "recall", SECRET, SECRET).await;
     store.add_background(HERE, &said(10, 4, SECRET), 9).await.unwrap();
     store.add_note(&note(CHAT, SECRET, SECRET, 1), 9).await.unwrap();
-    let patch = figaro::domain::chat::ConfigPatch {
+    let patch = figaro_domain::chat::ConfigPatch {
         custom_prompt: Some(Some(SECRET.into())),
-        ..figaro::domain::chat::ConfigPatch::default()
+        ..figaro_domain::chat::ConfigPatch::default()
     };
     store.change_chat_config(CHAT, patch).await.unwrap();
     let text = format!("{{\"chat\": {{\"id\": {CHAT}}}, \"text\": {SECRET:?}");
     store
-        .set_aside(vec![figaro::store::UnreadableUpdate::new(figaro::ids::UpdateId(9), &text)], at(1))
+        .set_aside(vec![figaro_store::UnreadableUpdate::new(figaro_base::ids::UpdateId(9), &text)], at(1))
         .await
         .unwrap();
     drop(store);
@@ -385,15 +385,17 @@ async fn what_is_erased_during_a_rewriting_is_rewritten_in_its_time(folder: &Dis
 async fn what_an_update_still_holds_is_rewritten_once_it_is_settled(folder: &Disk) {
     let store = folder.open().await;
     asked(&store, said(1, 4, SECRET), "clock", SECRET, SECRET).await;
-    let press =
-        figaro::store::RawUpdate { id: figaro::ids::UpdateId(77), body: serde_json::json!({"card": SECRET}) };
+    let press = figaro_store::RawUpdate {
+        id: figaro_base::ids::UpdateId(77),
+        body: serde_json::json!({"card": SECRET}),
+    };
     store.accept(vec![press], at(8)).await.unwrap();
     store.erase(&Erasure::Person(CHAT, UserId::telegram(4)), at(9)).await.unwrap();
     store.rewrite(at(10)).await.unwrap();
     assert!(found_in(folder).is_some(), "it is still in the inbox");
     assert_eq!(store.rewrite_due().await.unwrap(), None, "there is nothing to do until it is settled");
     let store = folder.reopen(store).await;
-    store.settle(&[figaro::ids::UpdateId(77)]).await.unwrap();
+    store.settle(&[figaro_base::ids::UpdateId(77)]).await.unwrap();
     assert_eq!(store.rewrite_due().await.unwrap(), Some(at(9)), "it waits no longer");
     store.rewrite(at(11)).await.unwrap();
     assert_eq!(found_in(folder), None);

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use figaro::domain::conversation::{Message, Role};
-use figaro::domain::facts::{Fact, FactChange, OwnChange, UsedMemories};
-use figaro::domain::memory::Memory;
-use figaro::domain::pin::SystemPin;
-use figaro::domain::profile::{Consent, Role as ProfileRole, Seen};
-use figaro::ids::{ChatId, EntryId, UserId};
-use figaro::store::{MemoryCounts, ReadFacts, Reading, Store, TurnEnd, UnreadBatch};
+use figaro_base::ids::{ChatId, EntryId, UserId};
+use figaro_domain::conversation::{Message, Role};
+use figaro_domain::facts::{Fact, FactChange, OwnChange, UsedMemories};
+use figaro_domain::memory::Memory;
+use figaro_domain::pin::SystemPin;
+use figaro_domain::profile::{Consent, Role as ProfileRole, Seen};
+use figaro_store::{MemoryCounts, ReadFacts, Reading, Store, TurnEnd, UnreadBatch};
 
 use super::{Backend, CHAT, HERE, at, inbound};
 
@@ -33,7 +33,7 @@ fn texts(batch: &UnreadBatch) -> Vec<&str> {
 /// The end of reading this, with a memory of each message.
 fn read(batch: &UnreadBatch) -> ReadFacts {
     let create = |(unread, message): &(_, Message)| {
-        let unread: &figaro::domain::facts::Unread = unread;
+        let unread: &figaro_domain::facts::Unread = unread;
         FactChange::Create(Fact {
             content: message.text.clone(),
             chat: batch.chat,
@@ -63,7 +63,7 @@ pub(super) async fn what_a_person_says_is_read_once(backend: &dyn Backend) {
         store.end_turn(&turn, TurnEnd::default()).await.unwrap();
     }
     let forwarded =
-        figaro::domain::message::Inbound { forwarded_from: Some("Bob".into()), ..inbound(4, "four") };
+        figaro_domain::message::Inbound { forwarded_from: Some("Bob".into()), ..inbound(4, "four") };
     store.begin_turn(HERE, &[forwarded], at(4)).await.unwrap();
     assert_eq!(store.people_with_unread().await.unwrap(), [ann()]);
     let first = taken(&store).await.unwrap();
@@ -107,7 +107,7 @@ pub(super) async fn what_is_taken_back_leaves_no_memory(backend: &dyn Backend) {
     // A further try of a question is no further word of the person.
     let turn = store.begin_turn(HERE, &[inbound(2, "I live in Riga")], at(3)).await.unwrap();
     store.end_turn(&turn, TurnEnd::default()).await.unwrap();
-    store.begin_again(HERE, figaro::ids::UpdateId(3), None, at(4)).await.unwrap().unwrap();
+    store.begin_again(HERE, figaro_base::ids::UpdateId(3), None, at(4)).await.unwrap().unwrap();
     assert_eq!(taken(&store).await.unwrap().messages.len(), 1);
 }
 
@@ -120,7 +120,7 @@ pub(super) async fn memories_are_used_changed_and_erased(backend: &dyn Backend) 
     // An answer counts what it used in the write that stores it, once.
     let answer = Message::new(turn.session, Role::Assistant, "so".into(), at(70));
     let answer = Message { referenced_memories: vec![one.id], ..answer };
-    let used = UsedMemories { user: ann(), ids: vec![one.id, figaro::ids::MemoryId::new()], at: at(70) };
+    let used = UsedMemories { user: ann(), ids: vec![one.id, figaro_base::ids::MemoryId::new()], at: at(70) };
     let end = TurnEnd { messages: vec![answer], used: Some(used), ..TurnEnd::default() };
     for _ in 0..2 {
         store.end_turn(&turn, end.clone()).await.unwrap();

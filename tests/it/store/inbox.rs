@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use figaro::ids::{BotId, UpdateId};
-use figaro::store::{KEPT_UNREADABLE, UnreadableUpdate};
+use figaro_base::ids::{BotId, UpdateId};
+use figaro_store::{KEPT_UNREADABLE, UnreadableUpdate};
 use tokio::task::JoinSet;
 
 use super::{Backend, CHAT, accept, at, ids, note, raw};

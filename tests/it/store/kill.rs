@@ -8,12 +8,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use figaro::domain::conversation::Conversation;
-use figaro::domain::erasure::{Erasure, Forgotten};
-use figaro::domain::tool::ToolStatus;
-use figaro::ids::{ChatId, EntryId, TopicId, UpdateId};
-use figaro::store::kv::KvStore;
-use figaro::store::{ConversationStore, ErasureStore, InboxStore, Store, StoreError, TurnEnd};
+use figaro_base::ids::{ChatId, EntryId, TopicId, UpdateId};
+use figaro_domain::conversation::Conversation;
+use figaro_domain::erasure::{Erasure, Forgotten};
+use figaro_domain::tool::ToolStatus;
+use figaro_store::kv::KvStore;
+use figaro_store::{ConversationStore, ErasureStore, InboxStore, Store, StoreError, TurnEnd};
 use tokio::task::JoinSet;
 
 use super::disk::{Disk, files, for_every_engine};

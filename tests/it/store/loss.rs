@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use figaro::store::engine;
-use figaro::store::kv::{accept_loss, loss};
-use figaro::store::{NoteStore, Store, StoreError};
+use figaro_store::engine;
+use figaro_store::kv::{accept_loss, loss};
+use figaro_store::{NoteStore, Store, StoreError};
 
 use super::disk::{Disk, files, for_every_engine};
 use super::{Backend, CHAT, note};

@@ -2,14 +2,14 @@
 
 use std::slice::from_ref;
 
-use figaro::domain::access::AccessChange;
-use figaro::domain::audit::AuditActor;
-use figaro::domain::chat::{AnswerWhen, ConfigPatch};
-use figaro::domain::conversation::Conversation;
-use figaro::domain::message::Inbound;
-use figaro::domain::profile::WishesPatch;
-use figaro::ids::{ChatId, TopicId};
-use figaro::store::TurnEnd;
+use figaro_base::ids::{ChatId, TopicId};
+use figaro_domain::access::AccessChange;
+use figaro_domain::audit::AuditActor;
+use figaro_domain::chat::{AnswerWhen, ConfigPatch};
+use figaro_domain::conversation::Conversation;
+use figaro_domain::message::Inbound;
+use figaro_domain::profile::WishesPatch;
+use figaro_store::TurnEnd;
 
 use super::usage::spending;
 use super::{Backend, CHAT, accept, at, ids, inbound, note, reply, texts, words};

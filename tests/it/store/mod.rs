@@ -34,15 +34,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
-use figaro::domain::chat::{ChatKind, Place};
-use figaro::domain::conversation::{Conversation, Message, Role};
-use figaro::domain::delivery::{Action, PendingDelivery};
-use figaro::domain::message::{Attachment, AttachmentKind, Inbound, Quoted, Speaker};
-use figaro::domain::note::Note;
-use figaro::domain::tool::{Call, ToolCall, ToolStatus};
-use figaro::domain::turn::{ActiveTurn, Step};
-use figaro::ids::{BotId, ChatId, MessageId, NoteId, RunId, SessionId, TopicId, UpdateId, UserId};
-use figaro::store::{ConversationStore, RawUpdate, Store};
+use figaro_base::ids::{BotId, ChatId, MessageId, NoteId, RunId, SessionId, TopicId, UpdateId, UserId};
+use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::conversation::{Conversation, Message, Role};
+use figaro_domain::delivery::{Action, PendingDelivery};
+use figaro_domain::message::{Attachment, AttachmentKind, Inbound, Quoted, Speaker};
+use figaro_domain::note::Note;
+use figaro_domain::tool::{Call, ToolCall, ToolStatus};
+use figaro_domain::turn::{ActiveTurn, Step};
+use figaro_store::{ConversationStore, RawUpdate, Store};
 use serde_json::json;
 
 /// Something that keeps a store between one opening and the next.
@@ -169,7 +169,7 @@ macro_rules! conformance {
             $($(
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $behaviour() {
-                    let disk = super::disk::Disk::new(figaro::config::EngineKind::$kind);
+                    let disk = super::disk::Disk::new(figaro_config::EngineKind::$kind);
                     super::$concern::$behaviour(&disk).await;
                 }
             )+)+

@@ -2,10 +2,10 @@
 
 use std::slice::from_ref;
 
-use figaro::domain::conversation::Message;
-use figaro::domain::delivery::{Author, Card, DeliveryEnd, LiveMessage, PendingDelivery};
-use figaro::ids::{ChatId, MessageId, RunId};
-use figaro::store::TurnEnd;
+use figaro_base::ids::{ChatId, MessageId, RunId};
+use figaro_domain::conversation::Message;
+use figaro_domain::delivery::{Author, Card, DeliveryEnd, LiveMessage, PendingDelivery};
+use figaro_store::TurnEnd;
 
 use super::{Backend, CHAT, HERE, TOPIC, at, inbound, reply, words};
 

@@ -1,12 +1,12 @@
 //! Who wrote in a group is known, for as long and as many as is told.
 
-use figaro::domain::chat::ChatKind;
-use figaro::domain::conversation::Conversation;
-use figaro::domain::erasure::{Erasure, Forgotten};
-use figaro::domain::message::{Inbound, Speaker};
-use figaro::domain::people::{MAX_PEOPLE, Seen};
-use figaro::ids::{ChatId, TaskId, UserId};
-use figaro::store::PeopleStore;
+use figaro_base::ids::{ChatId, TaskId, UserId};
+use figaro_domain::chat::ChatKind;
+use figaro_domain::conversation::Conversation;
+use figaro_domain::erasure::{Erasure, Forgotten};
+use figaro_domain::message::{Inbound, Speaker};
+use figaro_domain::people::{MAX_PEOPLE, Seen};
+use figaro_store::PeopleStore;
 
 use super::{Backend, CHAT, HERE, TOPIC, at, inbound};
 

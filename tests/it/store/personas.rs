@@ -2,10 +2,10 @@
 
 use std::slice::from_ref;
 
-use figaro::domain::chat::ConfigPatch;
-use figaro::domain::persona::{MAX_OWN_PERSONAS, OwnPersona, PersonaQuestion};
-use figaro::ids::{ChatId, MessageId, PersonaId, UserId};
-use figaro::store::{PersonaSaved, PersonaToSave};
+use figaro_base::ids::{ChatId, MessageId, PersonaId, UserId};
+use figaro_domain::chat::ConfigPatch;
+use figaro_domain::persona::{MAX_OWN_PERSONAS, OwnPersona, PersonaQuestion};
+use figaro_store::{PersonaSaved, PersonaToSave};
 
 use super::{Backend, CHAT, at};
 

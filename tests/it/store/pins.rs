@@ -2,12 +2,12 @@
 
 use std::slice::from_ref;
 
-use figaro::domain::chat::ConfigPatch;
-use figaro::domain::erasure::Erasure;
-use figaro::domain::pin::{MAX_PINS, Pin, PinType, SystemPin};
-use figaro::domain::session::{SessionChange, SessionName};
-use figaro::ids::{ChatId, MessageId, PinId, SessionId, UserId};
-use figaro::store::PinAdded;
+use figaro_base::ids::{ChatId, MessageId, PinId, SessionId, UserId};
+use figaro_domain::chat::ConfigPatch;
+use figaro_domain::erasure::Erasure;
+use figaro_domain::pin::{MAX_PINS, Pin, PinType, SystemPin};
+use figaro_domain::session::{SessionChange, SessionName};
+use figaro_store::PinAdded;
 
 use super::{Backend, CHAT, HERE, TOPIC, at, inbound};
 

@@ -1,10 +1,10 @@
 //! The profiles of people.
 
 use chrono_tz::Tz;
-use figaro::domain::chat::{ChatKind, Place};
-use figaro::domain::message::Speaker;
-use figaro::domain::profile::{Role, Seen, WishesPatch};
-use figaro::ids::{ChatId, UserId};
+use figaro_base::ids::{ChatId, UserId};
+use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::message::Speaker;
+use figaro_domain::profile::{Role, Seen, WishesPatch};
 
 use super::{Backend, at};
 

@@ -1,7 +1,7 @@
 //! What became of messages: the newest of each chat, for a while, and what is told later is added.
 
-use figaro::domain::reception::{Ending, KEPT_IN_CHAT, Received, Reception, TurnTrace};
-use figaro::ids::{ChatId, MessageId, RunId, UserId};
+use figaro_base::ids::{ChatId, MessageId, RunId, UserId};
+use figaro_domain::reception::{Ending, KEPT_IN_CHAT, Received, Reception, TurnTrace};
 
 use super::{Backend, CHAT, at};
 

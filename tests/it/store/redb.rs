@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use figaro::config::EngineKind;
+use figaro_config::EngineKind;
 
-use figaro::config::StoreUrl;
-use figaro::store::kv::{copy, export_to};
-use figaro::store::{NoteStore, StoreError};
+use figaro_config::StoreUrl;
+use figaro_store::kv::{copy, export_to};
+use figaro_store::{NoteStore, StoreError};
 
 use super::disk::{Disk, Harm, is_refused_untouched, overwrite, with_long_messages};
 use super::{Backend, CHAT, note};

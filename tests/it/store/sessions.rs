@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use figaro::domain::conversation::{Message, PrivatePart, Role, ToolMeta};
-use figaro::domain::erasure::{Erased, Erasure, Forgotten};
-use figaro::domain::session::{SessionChange, SessionName};
-use figaro::domain::tool::{SideEffects, ToolStatus};
-use figaro::domain::usage::Usage;
-use figaro::domain::vector::ByteVector;
-use figaro::ids::{MemoryId, SessionId};
-use figaro::store::{KeptVector, MessageVector, Outline, Store, TurnEnd};
+use figaro_base::ids::{MemoryId, SessionId};
+use figaro_domain::conversation::{Message, PrivatePart, Role, ToolMeta};
+use figaro_domain::erasure::{Erased, Erasure, Forgotten};
+use figaro_domain::session::{SessionChange, SessionName};
+use figaro_domain::tool::{SideEffects, ToolStatus};
+use figaro_domain::usage::Usage;
+use figaro_domain::vector::ByteVector;
+use figaro_store::{KeptVector, MessageVector, Outline, Store, TurnEnd};
 use serde_json::json;
 use tokio::task::JoinSet;
 

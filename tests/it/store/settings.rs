@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use figaro::domain::access::{AccessChange, OwnerInvite};
-use figaro::domain::audit::AuditActor;
-use figaro::domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, PackChange, PersonaChoice};
-use figaro::domain::code::CodeHash;
-use figaro::domain::config_change::{ChangingTurn, Setting};
-use figaro::domain::generation::Generation;
-use figaro::ids::{ChatId, PersonaId, RunId, SessionId, UserId};
-use figaro::store::Added;
+use figaro_base::ids::{ChatId, PersonaId, RunId, SessionId, UserId};
+use figaro_domain::access::{AccessChange, OwnerInvite};
+use figaro_domain::audit::AuditActor;
+use figaro_domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, PackChange, PersonaChoice};
+use figaro_domain::code::CodeHash;
+use figaro_domain::config_change::{ChangingTurn, Setting};
+use figaro_domain::generation::Generation;
+use figaro_store::Added;
 use tokio::task::JoinSet;
 
 use super::{Backend, CHAT, at, note, words};

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use figaro::config::EngineKind;
-use figaro::store::StoreError;
+use figaro_config::EngineKind;
+use figaro_store::StoreError;
 
 use super::disk::{Harm, files, is_refused_untouched, overwrite, with_long_messages};
 

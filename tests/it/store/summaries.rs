@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use figaro::domain::conversation::{EntryKey, Message};
-use figaro::domain::erasure::{Erasure, SaidAt};
-use figaro::domain::summary::{Rules, Summary, SummaryJob, next_run};
-use figaro::ids::{EntryId, SessionId, SummaryId};
-use figaro::store::{Store, TurnEnd};
+use figaro_base::ids::{EntryId, SessionId, SummaryId};
+use figaro_domain::conversation::{EntryKey, Message};
+use figaro_domain::erasure::{Erasure, SaidAt};
+use figaro_domain::summary::{Rules, Summary, SummaryJob, next_run};
+use figaro_store::{Store, TurnEnd};
 use tokio::task::JoinSet;
 
 use super::{Backend, HERE, at, inbound, texts, words};

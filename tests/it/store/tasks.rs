@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
-use figaro::domain::chat::{ChatKind, Place};
-use figaro::domain::conversation::Conversation;
-use figaro::domain::delivery::PendingDelivery;
-use figaro::domain::message::Speaker;
-use figaro::domain::schedule::Schedule;
-use figaro::domain::task::{
+use figaro_base::ids::{ChatId, MessageId, RunId, TaskId, UserId};
+use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::conversation::Conversation;
+use figaro_domain::delivery::PendingDelivery;
+use figaro_domain::message::Speaker;
+use figaro_domain::schedule::Schedule;
+use figaro_domain::task::{
     Cost, Due, Ended, LEASE, NewTask, PauseReason, Reason, RunStatus, State, Task, TaskChange,
 };
-use figaro::domain::tool::ToolStatus;
-use figaro::ids::{ChatId, MessageId, RunId, TaskId, UserId};
-use figaro::store::{KEPT_RUNS, Store, TaskAdded, TaskLimits, TurnEnd};
+use figaro_domain::tool::ToolStatus;
+use figaro_store::{KEPT_RUNS, Store, TaskAdded, TaskLimits, TurnEnd};
 
 use futures::future::join_all;
 

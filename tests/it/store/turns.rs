@@ -3,13 +3,13 @@
 use std::slice::from_ref;
 use std::sync::Arc;
 
-use figaro::domain::conversation::{Message, Role};
-use figaro::domain::message::Inbound;
-use figaro::domain::model::ModelName;
-use figaro::domain::tool::{ToolCall, ToolStatus};
-use figaro::domain::turn::{ActiveTurn, Checkpoint, Step};
-use figaro::ids::{RunId, SessionId, TaskId, UpdateId};
-use figaro::store::{Store, TurnEnd};
+use figaro_base::ids::{RunId, SessionId, TaskId, UpdateId};
+use figaro_domain::conversation::{Message, Role};
+use figaro_domain::message::Inbound;
+use figaro_domain::model::ModelName;
+use figaro_domain::tool::{ToolCall, ToolStatus};
+use figaro_domain::turn::{ActiveTurn, Checkpoint, Step};
+use figaro_store::{Store, TurnEnd};
 
 use serde_json::json;
 

@@ -1,10 +1,10 @@
 //! What turns did that can be taken back: taken once, told as it ended, forgotten by age, with its person and with its turn.
 
-use figaro::domain::approval::{MethodCall, Target};
-use figaro::domain::audit::{AuditActor, AuditKind};
-use figaro::domain::erasure::Erasure;
-use figaro::domain::undo::{LASTS, MAX_CALLS, MadeIn, Refusal, Taken, TurnUndo, Undoable, Undone};
-use figaro::ids::{ChatId, RunId, UpdateId, UserId};
+use figaro_base::ids::{ChatId, RunId, UpdateId, UserId};
+use figaro_domain::approval::{MethodCall, Target};
+use figaro_domain::audit::{AuditActor, AuditKind};
+use figaro_domain::erasure::Erasure;
+use figaro_domain::undo::{LASTS, MAX_CALLS, MadeIn, Refusal, Taken, TurnUndo, Undoable, Undone};
 use serde_json::json;
 
 use super::{Backend, CHAT, at};

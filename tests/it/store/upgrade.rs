@@ -1,10 +1,10 @@
 //! Stores as older versions left them.
 
 use chrono::TimeDelta;
-use figaro::clock::Clock;
-use figaro::domain::access::AccessChange;
-use figaro::domain::audit::AuditActor;
-use figaro::ids::UserId;
+use figaro_base::clock::Clock;
+use figaro_base::ids::UserId;
+use figaro_domain::access::AccessChange;
+use figaro_domain::audit::AuditActor;
 
 use super::disk::{Disk, for_every_engine};
 use super::{Backend, HERE, at, words};

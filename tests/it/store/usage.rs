@@ -1,8 +1,8 @@
 //! What model calls have cost.
 
 use chrono::NaiveDate;
-use figaro::domain::usage::{Purpose, Reservation, Spending, Spent};
-use figaro::ids::{ChatId, ReservationId, UserId};
+use figaro_base::ids::{ChatId, ReservationId, UserId};
+use figaro_domain::usage::{Purpose, Reservation, Spending, Spent};
 
 use super::{Backend, CHAT};
 

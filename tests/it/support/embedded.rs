@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use figaro::app::{self, Additions, Failure};
-use figaro::config::Settings;
+use figaro_config::Settings;
 use futures::stream;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use figaro::config::{EngineKind, StoreUrl};
-use figaro::ids::BotId;
-use figaro::store::engine::{self, Batch, Engine, Entry, Keys};
-use figaro::store::kv::KvStore;
+use figaro_base::ids::BotId;
+use figaro_config::{EngineKind, StoreUrl};
+use figaro_store::engine::{self, Batch, Engine, Entry, Keys};
+use figaro_store::kv::KvStore;
 use serde_json::Value;
 
 use super::World;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use figaro::mcp::client::{Answer, Connection};
-use figaro::secret::SecretString;
+use figaro_base::secret::SecretString;
+use figaro_mcp_client::client::{Answer, Connection};
 use figaro_offline::telegram::OfflineTelegram;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines};

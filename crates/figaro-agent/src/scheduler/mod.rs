@@ -1,0 +1,320 @@
+//! Looks after tasks: leases those that are due and puts them into their queues, tells people what they are to know, and
+//! takes up what a crash left. It sleeps until the store's next task, so that any number of them costs nothing at rest.
+
+mod notice;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashSet};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use futures::FutureExt;
+
+use crate::delivery::Owners;
+use crate::languages::Languages;
+use crate::turn::queue::{Job, Mailboxes};
+use figaro_base::clock::Clock;
+use figaro_base::ids::{RunId, TaskId};
+use figaro_base::shutdown::TaskTracker;
+use figaro_config::AccessSettings;
+use figaro_domain::access::AccessList;
+use figaro_domain::conversation::Conversation;
+use figaro_domain::delivery::PendingDelivery;
+use figaro_domain::task::{
+    Cost, Ended, Lease, MAX_TAKEN_UP, ON_TIME, PauseReason, Reason, Task, TaskChange, Tell, Wake,
+};
+use figaro_policy::access::{Verdict, judge};
+use figaro_prompts::texts::Texts;
+use figaro_store::{ConversationStore, Result, SettingsStore, StoreError, TaskStore};
+
+/// So many tasks run at the same time; the other queues are for people.
+pub const MAX_RUNNING: usize = 16;
+/// So many are looked at together.
+const BATCH: usize = 256;
+/// However far away the next task is: the machine's clock may be set, or the machine may have slept.
+const LOOK_EVERY: TimeDelta = TimeDelta::seconds(60);
+/// No pause between two looks is shorter, whatever the store says.
+const MIN_PAUSE: TimeDelta = TimeDelta::milliseconds(5);
+/// The pause after the store failed.
+const AFTER_FAILURE: TimeDelta = TimeDelta::seconds(10);
+
+/// Runs tasks when they are due.
+#[derive(Debug)]
+pub struct Scheduler {
+    /// The store of tasks.
+    pub store: Arc<dyn TaskStore>,
+    /// Who may talk to the bot, by settings.
+    pub access: AccessSettings,
+    /// Who may talk to it, by what owners said.
+    pub settings: Arc<dyn SettingsStore>,
+    /// Turns that have begun.
+    pub conversations: Arc<dyn ConversationStore>,
+    /// The queues that tasks run in.
+    pub mailboxes: Mailboxes,
+    /// The texts for people, and which of them a chat gets.
+    pub languages: Languages,
+    /// Who is told of a clock that was set.
+    pub owners: Arc<dyn Owners>,
+    /// Gives the current time: tasks are due by it.
+    pub clock: Clock,
+    /// The scheduler ends when this is asked to stop.
+    pub background: TaskTracker,
+}
+
+/// A run that nobody works on any more.
+#[derive(Debug, Clone, Copy)]
+struct LeftRun {
+    lease: Lease,
+    /// Whether it begins late; `None` if it is too late for it.
+    late: Option<bool>,
+    /// It had begun, so that it is gone on with.
+    has_begun: bool,
+}
+
+impl Scheduler {
+    /// Looks after tasks until the bot stops. What the last stop left undelivered or unended must be back in its queue.
+    pub async fn run(self) {
+        let news = self.store.task_news();
+        let mut hands = Hands::new(&self.clock);
+        // What came due before was missed: nobody was there.
+        let mut awake = hands.now;
+        self.replan(None).await;
+        if let Err(error) = self.take_up_all(hands.now).await {
+            tracing::error!(%error, label = error.label(), "runs that a stop left could not be taken up");
+        }
+        loop {
+            let now = self.keep_time(&mut hands, &mut awake).await;
+            let looked = AssertUnwindSafe(self.look(now, awake)).catch_unwind().await;
+            let pause = match looked.unwrap_or_else(|_panic| {
+                Err(StoreError::Failed {
+                    operation: "look after tasks",
+                    reason: "a task broke the code that looks after it".to_owned(),
+                })
+            }) {
+                Ok(next) => next.map_or(LOOK_EVERY, |next| (next - self.clock.now()).min(LOOK_EVERY)),
+                Err(error) => {
+                    tracing::error!(%error, label = error.label(), "tasks could not be looked after");
+                    AFTER_FAILURE
+                }
+            };
+            tokio::select! {
+                biased;
+                () = self.background.stopping() => return,
+                () = news.notified() => {}
+                () = tokio::time::sleep(pause.max(MIN_PAUSE).to_std().unwrap_or(Duration::ZERO)) => {}
+            }
+        }
+    }
+
+    /// Looks at the clocks again and gives the time. After a sleep, and after the clock was set, the bot has been `awake`
+    /// only from now on.
+    async fn keep_time(&self, hands: &mut Hands, awake: &mut DateTime<Utc>) -> DateTime<Utc> {
+        let before = std::mem::replace(hands, Hands::new(&self.clock));
+        let step = hands.step_since(&before);
+        if step.is_some() || hands.now - before.now > LOOK_EVERY + ON_TIME {
+            tracing::warn!(since = %before.now, "the machine has slept, or its clock was set");
+            *awake = hands.now;
+        }
+        if step.is_some() {
+            self.replan(step).await;
+        }
+        hands.now
+    }
+
+    /// Works out anew when tasks are due, and tells the owners what they cannot see: that the clock was set, by so much, or
+    /// that it must have been while the bot was not running.
+    async fn replan(&self, step: Option<TimeDelta>) {
+        let now = self.clock.now();
+        let changed = match self.store.replan_tasks(now).await {
+            Ok(changed) => changed,
+            Err(error) => {
+                tracing::error!(%error, label = error.label(), "when tasks are due could not be worked out anew");
+                return;
+            }
+        };
+        if step.is_none() && changed == 0 {
+            return;
+        }
+        let seconds = step.map(|step| step.num_seconds());
+        tracing::warn!(?seconds, changed, "the clock of the machine was set");
+        let words = |texts: &Texts| notice::clock_set(texts, step, changed);
+        self.owners.tell(self.languages.locales.map(words)).await;
+    }
+
+    /// Does what is due; gives the time of what comes next. What is due and waits for its place is begun when a run ends,
+    /// which the store tells.
+    async fn look(&self, now: DateTime<Utc>, awake: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
+        loop {
+            let under_way = self.under_way(now).await?;
+            let due = self.store.due_tasks(now, BATCH).await?;
+            let did = self.tell(&due, now, awake).await? | self.begin(&due, &under_way, now, awake).await?;
+            if self.background.is_stopping() {
+                return Ok(None);
+            }
+            if !did {
+                // Times are kept in milliseconds and compared in full: one of these may be due in a moment.
+                let soon = due.iter().filter_map(Task::wakes_at).filter(|at| *at > now).min();
+                let next = self.store.next_wake(now).await?;
+                return Ok(soon.into_iter().chain(next).min());
+            }
+        }
+    }
+
+    /// What is under way. A run that has gone from its queue without an end is taken up again on the way, once its lease
+    /// has ended.
+    async fn under_way(&self, now: DateTime<Utc>) -> Result<Vec<Task>> {
+        let leased = self.store.leased_tasks().await?;
+        for task in &leased {
+            let is_lost = |lease: &Lease| lease.until <= now && !self.mailboxes.holds(lease.run);
+            if let Some(lease) = task.lease.filter(is_lost) {
+                let left = LeftRun { lease, late: Some(lease.late), has_begun: true };
+                self.take_up(task, left, now).await?;
+            }
+        }
+        Ok(leased)
+    }
+
+    /// Takes up the runs that the last stop left, as far as it is not too late for them. Nobody else works on them: the
+    /// store is this process's own.
+    async fn take_up_all(&self, now: DateTime<Utc>) -> Result<()> {
+        let begun: HashSet<RunId> =
+            self.conversations.active_runs().await?.into_iter().map(|run| run.id).collect();
+        for task in self.store.leased_tasks().await? {
+            let Some(lease) = task.lease.filter(|lease| !self.mailboxes.holds(lease.run)) else { continue };
+            let has_begun = begun.contains(&lease.run);
+            let late = task.after_absence(lease.due, now, lease.by_hand || has_begun);
+            self.take_up(&task, LeftRun { lease, late, has_begun }, now).await?;
+        }
+        Ok(())
+    }
+
+    /// Puts a run that nobody works on back into its queue, marked as late or not; without that, it is too late for it. A
+    /// run that was lost too often after it had begun has failed, and so has one whose answer is neither delivered nor
+    /// waits for that.
+    async fn take_up(
+        &self,
+        task: &Task,
+        LeftRun { lease, late, has_begun }: LeftRun,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        tracing::warn!(task = %task.id, run = %lease.run, before = lease.taken_up, "a task's run was left");
+        let is_hopeless = lease.answered.is_some() || lease.taken_up >= MAX_TAKEN_UP;
+        let change = match late {
+            _ if is_hopeless => {
+                let ended = Ended::Failed { error: Reason::Internal, again: false, cost: Cost::default() };
+                TaskChange::Settle(lease.run, ended)
+            }
+            None => TaskChange::Settle(lease.run, Ended::Overdue),
+            Some(late) => TaskChange::TakeUp { run: lease.run, late, begun: has_begun },
+        };
+        let changed = self.change(task.id, change, now).await?;
+        if let Some(task) = changed.filter(|task| task.lease.is_some()) {
+            self.mailboxes.post(task.place.conversation(), Job::Task(Box::new(task)));
+        }
+        Ok(())
+    }
+
+    /// Leases what is to run, as far as there is room, and leaves out what was missed.
+    async fn begin(
+        &self,
+        due: &[Task],
+        under_way: &[Task],
+        now: DateTime<Utc>,
+        awake: DateTime<Utc>,
+    ) -> Result<bool> {
+        let mut changes: Vec<(TaskId, TaskChange)> = Vec::new();
+        // One of a chat at a time: the next would only wait in its queue, in the place of somebody else's.
+        let mut taken: HashSet<Conversation> =
+            under_way.iter().map(|task| task.place.conversation()).collect();
+        let mut room = MAX_RUNNING.saturating_sub(under_way.len());
+        let list = self.settings.access().await?;
+        for task in due {
+            match task.wake(now, awake) {
+                Wake::Run(_) | Wake::Miss(..) if !self.may_run(task, &list) => {
+                    tracing::info!(task = %task.id, user = %task.creator.user, "a task of someone who may not talk to the bot any more is paused");
+                    changes.push((task.id, TaskChange::Pause(PauseReason::Denied)));
+                }
+                Wake::Run(due) if room > 0 && taken.insert(task.place.conversation()) => {
+                    room -= 1;
+                    changes.push((task.id, TaskChange::Lease(RunId::new(), due)));
+                }
+                Wake::Miss(at, missed) => changes.push((task.id, TaskChange::Miss(at, missed))),
+                Wake::Lapse => changes.push((task.id, TaskChange::Skip)),
+                Wake::Run(_) | Wake::Tell | Wake::Nothing => {}
+            }
+        }
+        if changes.is_empty() {
+            return Ok(false);
+        }
+        let changed = self.store.change_tasks(changes, Vec::new(), now).await?;
+        for task in changed.into_iter().flatten().filter(|task| task.lease.is_some()) {
+            tracing::info!(task = %task.id, chat = %task.place.chat, "a task is due");
+            self.mailboxes.post(task.place.conversation(), Job::Task(Box::new(task)));
+        }
+        Ok(true)
+    }
+
+    /// A task has no more rights than whoever made it.
+    fn may_run(&self, task: &Task, list: &AccessList) -> bool {
+        let verdict = judge(&self.access, list, &task.place, &task.creator.user, self.clock.now());
+        matches!(verdict, Verdict::Allow(_))
+    }
+
+    /// Tells people what they are to know. Several missed runs of a place make one message.
+    async fn tell(&self, due: &[Task], now: DateTime<Utc>, awake: DateTime<Utc>) -> Result<bool> {
+        let to_tell: Vec<&Task> = due.iter().filter(|task| task.wake(now, awake) == Wake::Tell).collect();
+        let mut missed: BTreeMap<Conversation, Vec<&Task>> = BTreeMap::new();
+        for task in &to_tell {
+            match &task.tell {
+                Some(Tell::Missed(_)) => missed.entry(task.place.conversation()).or_default().push(task),
+                Some(tell) => {
+                    self.send(&[task], notice::notice(&self.languages, task, tell, self.clock.now()).await)
+                        .await?
+                }
+                None => {}
+            }
+        }
+        for tasks in missed.values() {
+            if let Some(notice) = notice::missed_notice(&self.languages, tasks, self.clock.now()).await {
+                self.send(tasks, notice).await?;
+            }
+        }
+        Ok(!to_tell.is_empty())
+    }
+
+    async fn send(&self, tasks: &[&Task], notice: PendingDelivery) -> Result<()> {
+        let told = tasks.iter().map(|task| (task.id, TaskChange::Told)).collect();
+        let changed = self.store.change_tasks(told, vec![notice.clone()], notice.created_at).await?;
+        if changed.iter().any(Option::is_some) {
+            self.mailboxes.post(notice.place.conversation(), Job::Deliver(notice));
+        }
+        Ok(())
+    }
+
+    async fn change(&self, id: TaskId, change: TaskChange, now: DateTime<Utc>) -> Result<Option<Task>> {
+        Ok(self.store.change_tasks(vec![(id, change)], Vec::new(), now).await?.pop().flatten())
+    }
+}
+
+/// What both clocks show at one moment.
+#[derive(Debug)]
+struct Hands {
+    now: DateTime<Utc>,
+    steady: Duration,
+}
+
+impl Hands {
+    fn new(clock: &Clock) -> Self {
+        Self { now: clock.now(), steady: clock.steady() }
+    }
+
+    /// By how much the wall clock was set since then, if by more than counts as on time.
+    fn step_since(&self, before: &Self) -> Option<TimeDelta> {
+        let passed = TimeDelta::from_std(self.steady.saturating_sub(before.steady)).unwrap_or(TimeDelta::MAX);
+        let step = (self.now - before.now).checked_sub(&passed)?;
+        (step.abs() > ON_TIME).then_some(step)
+    }
+}

@@ -1,0 +1,82 @@
+//! What people are told about tasks outside of any turn.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::languages::Languages;
+use figaro_base::ids::{ChatId, RunId};
+use figaro_base::text::{as_markdown, duration};
+use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::delivery::{Action, PendingDelivery};
+use figaro_domain::task::{Task, Tell};
+use figaro_prompts::texts::{Texts, fill};
+
+/// What owners are told after the machine's clock was set by so much, or after a start that found that it must have been;
+/// so many tasks had been put off too far.
+pub(super) fn clock_set(texts: &Texts, step: Option<TimeDelta>, changed: usize) -> String {
+    let by = duration(step.map_or(0, |step| step.num_seconds().abs()));
+    let words = match step {
+        None => texts.clock_wrong(),
+        Some(step) if step < TimeDelta::zero() => texts.clock_back(),
+        Some(_) => texts.clock_forward(),
+    };
+    fill(words, &[("by", &by), ("count", &changed.to_string())])
+}
+
+/// What one task has to tell: about failures to its creator in private, else in its chat.
+pub(super) async fn notice(
+    languages: &Languages,
+    task: &Task,
+    tell: &Tell,
+    now: DateTime<Utc>,
+) -> PendingDelivery {
+    let is_private = matches!(tell, Tell::Failed(_) | Tell::Paused(_));
+    let own = private_place(task).filter(|_| is_private && task.place.is_group());
+    let otherwise = own.as_ref().map(|_| task.place.clone());
+    let place = own.unwrap_or_else(|| task.place.clone());
+    let texts = languages.texts(place.chat, task.language.as_deref()).await;
+    // What people and providers wrote is no markup of the bot.
+    let name = as_markdown(&task.title());
+    let due = |at: DateTime<Utc>| texts.moment(&at.with_timezone(&task.zone));
+    let (words, actions) = match tell {
+        Tell::Failed(error) => (
+            fill(texts.task_failed(), &[("task", &name), ("error", &as_markdown(&texts.reason(error)))]),
+            vec![Action::RunTask(task.id)],
+        ),
+        Tell::Paused(error) => (
+            fill(texts.task_gave_up(), &[("task", &name), ("error", &as_markdown(&texts.reason(error)))]),
+            vec![Action::ResumeTask(task.id), Action::CancelTask(task.id)],
+        ),
+        Tell::Missed(at) => (fill(texts.task_missed(), &[("task", &name), ("due", &due(*at))]), Vec::new()),
+        Tell::Ask(at) => (
+            fill(texts.task_ask(), &[("task", &name), ("due", &due(*at))]),
+            vec![Action::RunTask(task.id), Action::SkipTask(task.id)],
+        ),
+    };
+    let words = match (&otherwise, &task.place.title) {
+        (Some(_), Some(title)) => format!("{}: {words}", as_markdown(title)),
+        _ => words,
+    };
+    let language = task.language.clone();
+    PendingDelivery { otherwise, actions, language, ..PendingDelivery::new(RunId::new(), place, words, now) }
+}
+
+/// The runs of one place that were missed and are not made up for; `None` for no task.
+pub(super) async fn missed_notice(
+    languages: &Languages,
+    tasks: &[&Task],
+    now: DateTime<Utc>,
+) -> Option<PendingDelivery> {
+    let (first, rest) = tasks.split_first()?;
+    let mut whole = notice(languages, first, first.tell.as_ref()?, now).await;
+    for task in rest {
+        let more = notice(languages, task, task.tell.as_ref()?, now).await;
+        whole.markdown = format!("{}\n\n{}", whole.markdown, more.markdown);
+    }
+    Some(whole)
+}
+
+/// The creator's own chat with the bot.
+fn private_place(task: &Task) -> Option<Place> {
+    let chat = ChatId(task.creator.user.telegram_id().filter(|id| *id > 0)?);
+    Some(Place { chat, kind: ChatKind::Private, title: None, topic: None })
+}

@@ -1,0 +1,137 @@
+//! The note tools: `add_note`, `list_notes`, `remove_note`, `clear_notes`. Notes belong to the chat.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{About, Tool, ToolContext, ToolError, as_data, typed};
+use figaro_base::ids::NoteId;
+use figaro_domain::note::{MAX_CONTENT_CHARS, MAX_KEY_CHARS, MAX_NOTES, Note, by_key, normal_key};
+use figaro_domain::tool::{Effect, StatusKey};
+use figaro_store::{Added, NoteStore};
+
+/// What a chat shows while one of these tools is at work.
+const STATUS: StatusKey = StatusKey("tool_notes");
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Add {
+    /// The list it belongs to, such as "shopping list"; a new key begins a new list.
+    key: String,
+    /// One item.
+    content: String,
+}
+
+/// Adds an item to a list of notes.
+#[must_use]
+pub fn add(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
+    let words = "Adds one item to a list of this chat's notes. Call it once per item.";
+    let about = About::new("add_note", words, Effect::Write, STATUS);
+    typed(about, move |context: ToolContext, Add { key, content }| {
+        let store = store.clone();
+        async move {
+            let key = read_key(&key)?;
+            let content = content.trim().to_owned();
+            if content.is_empty() || content.chars().count() > MAX_CONTENT_CHARS {
+                return Err(ToolError::ForModel(format!(
+                    "content takes 1 to {MAX_CONTENT_CHARS} characters"
+                )));
+            }
+            let (chat, author) = (context.place.chat, Some(context.speaker.user));
+            let note = Note { id: NoteId::new(), chat, key, content, author, created_at: context.now };
+            match store.add_note(&note, MAX_NOTES).await? {
+                Added::New => Ok(json!({"success": true, "note_id": note.id, "key": note.key})),
+                Added::Already(id) => Ok(json!({"success": true, "note_id": id, "already_there": true})),
+                Added::Full => {
+                    Err(ToolError::ForModel(format!("this chat has {MAX_NOTES} notes; remove some first")))
+                }
+            }
+        }
+    })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct List {
+    /// Only this list.
+    #[serde(default)]
+    key: Option<String>,
+}
+
+/// Shows the notes of the chat.
+#[must_use]
+pub fn list(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
+    let words = "Lists this chat's notes with their ids.";
+    let about = About::new("list_notes", words, Effect::Read, STATUS);
+    typed(about, move |context: ToolContext, List { key }| {
+        let store = store.clone();
+        async move {
+            let key = key.as_deref().map(read_key).transpose()?;
+            let notes = store.notes(context.place.chat).await?;
+            let lists: Vec<Value> = by_key(&notes)
+                .into_iter()
+                .filter(|(name, _)| key.as_ref().is_none_or(|key| key == name))
+                .map(|(key, notes)| {
+                    let items: Vec<Value> =
+                        notes.iter().map(|n| json!({"note_id": n.id, "content": n.content})).collect();
+                    json!({"key": key, "notes": items})
+                })
+                .collect();
+            Ok(as_data("lists", lists.into()))
+        }
+    })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Remove {
+    /// From list_notes or add_note.
+    note_id: String,
+}
+
+/// Removes one note.
+#[must_use]
+pub fn remove(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
+    let words = "Removes one note of this chat.";
+    let about = About::new("remove_note", words, Effect::Destructive, STATUS);
+    typed(about, move |context: ToolContext, Remove { note_id }| {
+        let store = store.clone();
+        async move {
+            let unknown =
+                || ToolError::ForModel(format!("no note has the id {note_id}; list_notes shows the ids"));
+            let id: NoteId = note_id.parse().map_err(|_not_an_id| unknown())?;
+            let removed = store.remove_note(context.place.chat, id).await?.ok_or_else(unknown)?;
+            Ok(as_data("removed", json!({"key": removed.key, "content": removed.content})))
+        }
+    })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Clear {
+    /// Only this list; without it every note of the chat.
+    #[serde(default)]
+    key: Option<String>,
+}
+
+/// Removes a whole list or all notes; found by the tool that finds others.
+#[must_use]
+pub fn clear(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
+    let words = "Removes all notes of one list, or all notes of this chat. Only when the person asked for exactly that.";
+    let about = About::new("clear_notes", words, Effect::Destructive, STATUS)
+        .rare("remove delete empty whole list all notes");
+    typed(about, move |context: ToolContext, Clear { key }| {
+        let store = store.clone();
+        async move {
+            let key = key.as_deref().map(read_key).transpose()?;
+            let removed = store.clear_notes(context.place.chat, key.as_deref()).await?;
+            Ok(json!({"success": true, "removed": removed.len()}))
+        }
+    })
+}
+
+fn read_key(key: &str) -> Result<String, ToolError> {
+    normal_key(key).ok_or_else(|| ToolError::ForModel(format!("key takes 1 to {MAX_KEY_CHARS} characters")))
+}

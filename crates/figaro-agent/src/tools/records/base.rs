@@ -1,0 +1,64 @@
+//! What the record tools share: where records are, and how the model is shown them.
+
+use serde_json::{Value, json};
+
+use crate::tools::tasks::TaskTools;
+use crate::tools::{ToolContext, ToolError};
+use figaro_base::ids::RecordId;
+use figaro_base::text::with_nearest;
+use figaro_domain::record::{Book, Field, Kind, Pack, Record};
+use figaro_memory::RecordBooks;
+
+/// The name of the tool that removes; the audit log has it too.
+pub(super) const REMOVE_NAME: &str = "remove_record";
+
+/// What the record tools work on. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct RecordTools {
+    /// The records of chats.
+    pub books: RecordBooks,
+    /// The tasks that remind of them.
+    pub tasks: TaskTools,
+}
+
+impl RecordTools {
+    /// The record of the chat with this id.
+    pub(super) async fn found(&self, context: &ToolContext, id: &str) -> Result<(Book, RecordId), ToolError> {
+        let book = self.books.in_chat(context.place.chat).await?;
+        let unknown =
+            || ToolError::ForModel(format!("no record has the id {id}; list_records shows the ids"));
+        let id: RecordId = id.trim().parse().map_err(|_not_an_id| unknown())?;
+        match book.record(id) {
+            Some(_) => Ok((book, id)),
+            None => Err(unknown()),
+        }
+    }
+}
+
+/// A record as the model sees it.
+pub(super) fn shown(book: &Book, record: &Record) -> Value {
+    let label = book.kind_of(record).map(|(pack, kind)| book.label(pack, kind)).unwrap_or_default();
+    let mut fields = serde_json::Map::new();
+    if let Some((_, kind)) = book.kind_of(record) {
+        for Field { name, .. } in &kind.fields {
+            let Some(value) = record.value(name) else { continue };
+            let name_of = |id: RecordId| book.record(id).map(|other| book.name(other));
+            fields.insert(name.clone(), value.to_json(book.zone(), name_of));
+        }
+    }
+    let mut shown = json!({"record_id": record.id, "kind": label, "fields": fields});
+    if let Some(at) = record.at {
+        shown["at"] = json!(at.with_timezone(&book.zone()).format("%Y-%m-%dT%H:%M").to_string());
+    }
+    shown
+}
+
+/// The kind that the model named.
+pub(super) fn kind_named<'a>(book: &'a Book, label: &str) -> Result<(&'a Pack, &'a Kind), ToolError> {
+    book.kind(label).ok_or_else(|| {
+        let known: Vec<String> = book.kinds().map(|(pack, kind)| book.label(pack, kind)).collect();
+        let fault =
+            with_nearest(format!("there is no kind `{label}`"), label, known.iter().map(String::as_str));
+        ToolError::ForModel(format!("{fault} (kinds: {})", known.join(", ")))
+    })
+}

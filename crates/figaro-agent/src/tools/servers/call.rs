@@ -1,0 +1,191 @@
+//! The way of a call of another server's tool through policy: it is made, refused, or shown to an owner first.
+
+use serde_json::{Map, Value};
+
+use super::result::{failure, shown};
+use super::tool::RemoteTool;
+use crate::tools::{ToolContext, ToolError, ToolOutput};
+use figaro_domain::approval::{Approval, Fingerprint, MethodCall, Target, ToolOfServer};
+use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
+use figaro_domain::turn::Approved;
+use figaro_mcp_client::servers::CallError;
+use figaro_policy::access::Standing;
+use figaro_policy::tools::{Decided, Decision, OWNERS, Role, Rules, ServerCall, decide_server};
+
+/// What is told where nobody can be asked.
+const NOBODY: &str = "It takes an owner's approval, and nobody is asked now: this is the run of a task, or a question from \
+    outside of Telegram, or not the person's own words, or too many questions wait for an answer already. Tell the person";
+
+impl RemoteTool {
+    /// Makes the call as far as policy lets it go. Where a person has approved it, exactly what they were shown is made.
+    pub(super) async fn perform(
+        &self,
+        arguments: Map<String, Value>,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        if let Some(approved) = &context.approved {
+            return self.perform_approved(approved, context).await;
+        }
+        self.check(&arguments)?;
+        let decided = self.decide(context).await?;
+        let call = MethodCall { method: self.tool.name.clone(), arguments };
+        let note = async |what| self.note(what, &call, &decided, context).await;
+        match decided.decision {
+            Decision::Allow => {
+                note(AuditKind::CallAllowed).await?;
+                self.make(call.arguments).await
+            }
+            Decision::Deny => {
+                note(AuditKind::CallDenied).await?;
+                Err(ToolError::Denied(format!("not allowed: {}.", decided.reason)))
+            }
+            Decision::Ask if !context.can_ask || context.standing == Standing::Borrowed => {
+                note(AuditKind::CallDenied).await?;
+                Err(ToolError::Denied(format!("not allowed: {}. {NOBODY}.", decided.reason)))
+            }
+            Decision::Ask => {
+                let approval = self.approval(call.clone(), &decided, context);
+                if self.tools.approvers.has_granted(&approval, context.now).await? {
+                    note(AuditKind::ApprovalUsed).await?;
+                    return self.make(call.arguments).await;
+                }
+                note(AuditKind::CallAsked).await?;
+                Ok(ToolOutput::asking(approval))
+            }
+        }
+    }
+
+    async fn perform_approved(
+        &self,
+        approved: &Approved,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let Approved { approval, ruling, .. } = approved;
+        let is_this = approval.server.as_ref() == Some(&self.of_server());
+        let call = approval.calls.first().filter(|_| is_this && approval.is_for(context.run, &context.call));
+        let Some(call) = call else {
+            let words = "not made: what was approved is something else, or mcp.json describes the server otherwise now";
+            return Err(ToolError::Denied(words.to_owned()));
+        };
+        if self.tools.approvers.may_rule(ruling.ruled, &ruling.by, approval).await?.is_err() {
+            let words = "not made: whoever approved it may not approve it any more";
+            return Err(ToolError::Denied(words.to_owned()));
+        }
+        let decided = self.decide(context).await?;
+        // What no approval opens stays closed.
+        if decided.decision == Decision::Deny {
+            self.note(AuditKind::CallDenied, call, &decided, context).await?;
+            return Err(ToolError::Denied(format!("not allowed: {}.", decided.reason)));
+        }
+        self.note(AuditKind::ApprovalUsed, call, &decided, context).await?;
+        self.make(call.arguments.clone()).await
+    }
+
+    /// Whether what the schema asks for is there: nobody is asked to approve what the server would refuse.
+    fn check(&self, arguments: &Map<String, Value>) -> Result<(), ToolError> {
+        let required = self.tool.parameters["required"].as_array().into_iter().flatten();
+        let missing = required.filter_map(Value::as_str).find(|name| !arguments.contains_key(*name));
+        match missing {
+            Some(name) => Err(ToolError::ForModel(format!("the arguments do not fit: {name} is missing"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The role of whoever asks. A person is the admin of their own private chat, and would be one of tools that act far beyond it.
+    async fn role(&self, rules: &Rules, context: &ToolContext) -> Role {
+        if context.standing == Standing::Member && !context.place.chat.is_group() {
+            return Role::Member;
+        }
+        self.tools.approvers.role(rules, context).await
+    }
+
+    /// Whether nothing is called for whoever asks. A task was asked for in words of its creator's own, who may be a guest by now.
+    async fn is_shut_out(&self, context: &ToolContext) -> Result<bool, ToolError> {
+        match context.task {
+            Some(_) => Ok(self.tools.approvers.is_guest(context).await?),
+            None => Ok(matches!(context.standing, Standing::Guest | Standing::Borrowed)),
+        }
+    }
+
+    async fn decide(&self, context: &ToolContext) -> Result<Decided, ToolError> {
+        let rules = self.tools.policy.rules();
+        let call = ServerCall {
+            server: &self.server.config.name,
+            tool: &self.tool.remote,
+            here: context.place.chat,
+            role: self.role(&rules, context).await,
+            is_shut_out: self.is_shut_out(context).await?,
+            agent: context.agent.agent_schema_uri.as_deref(),
+            task: context.task.is_some(),
+            is_approved: self.tool.is_approved,
+        };
+        let decided = decide_server(&rules, &call);
+        let (tool, chat) = (&self.tool.name, context.place.chat);
+        tracing::info!(tool, %chat, ?decided, "policy decided about a call of an MCP server");
+        Ok(decided)
+    }
+
+    fn of_server(&self) -> ToolOfServer {
+        let config = &self.server.config;
+        ToolOfServer { server: config.name.clone(), tool: self.tool.remote.clone(), way: config.way_hash() }
+    }
+
+    /// What an owner is to approve.
+    fn approval(&self, call: MethodCall, decided: &Decided, context: &ToolContext) -> Approval {
+        let place = &context.place;
+        let (rule, calls) = (decided.rule.as_str().to_owned(), vec![call]);
+        Approval {
+            fingerprint: Fingerprint::of(context.run, &context.call, &calls),
+            calls,
+            server: Some(self.of_server()),
+            targets: vec![Target { chat: place.chat, title: place.title.clone() }],
+            people: Vec::new(),
+            right: None,
+            needs_other: decided.people >= 2,
+            // What may destroy something is looked at each time.
+            may_last: !self.tool.is_destructive && decided.people < 2,
+            reason: rule.starts_with(OWNERS).then(|| decided.reason.clone()),
+            rule,
+            asked_in: place.chat,
+            requester: context.speaker.clone(),
+        }
+    }
+
+    /// Notes what was decided, before anything is done about it.
+    ///
+    /// # Errors
+    /// If the store fails: what cannot be noted is not made.
+    async fn note(
+        &self,
+        what: AuditKind,
+        call: &MethodCall,
+        decided: &Decided,
+        context: &ToolContext,
+    ) -> Result<(), ToolError> {
+        let event = AuditEvent {
+            chat: Some(context.place.chat),
+            run: Some(context.run),
+            call: AuditName::new(&context.call),
+            method: AuditName::new(&call.method),
+            rule: AuditName::new(decided.rule.as_str()),
+            ..AuditEvent::new(what, AuditActor::Model, context.now)
+        };
+        let arguments = Some(Value::Object(call.arguments.clone()));
+        Ok(self.tools.audit.audit(vec![Audited { event, arguments }]).await?)
+    }
+
+    async fn make(&self, arguments: Map<String, Value>) -> Result<ToolOutput, ToolError> {
+        let name = &self.server.config.name;
+        match self.server.call(&self.tool, arguments).await {
+            Ok(reply) if reply.is_error => Err(ToolError::ForModel(failure(name, &reply))),
+            Ok(reply) => Ok(shown(name, reply)),
+            Err(error @ CallError::Unavailable(_)) => {
+                Err(ToolError::ForModel(format!("the MCP server {name}: {error}")))
+            }
+            Err(CallError::Refused(words)) => Err(ToolError::ForModel(super::result::quoted(name, &words))),
+            Err(error @ CallError::Lost(_)) => Err(ToolError::Unknown(format!(
+                "the MCP server {name}: {error}; whether the call acted is not known, so do not repeat it"
+            ))),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The tools of other servers that an agent lists: some always offered, all to be found.
+
+use std::sync::Arc;
+
+use super::shared::ServerTools;
+use super::tool::RemoteTool;
+use crate::tools::source::{Listed, ToolSource};
+use crate::tools::{Registry, Tool};
+use figaro_base::text::one_line;
+use figaro_domain::agent::{ALL_TOOLS, OfServer};
+use figaro_mcp_client::servers::{Server, ServerTool};
+
+/// The most characters of a description where tools are found.
+const MAX_FOUND: usize = 200;
+
+impl ServerTools {
+    /// An agent's tools with those of other servers that it lists. A tool that is listed by its name is always offered. All tools
+    /// of a server can be found where the agent has the tool that finds, and are always offered otherwise.
+    #[must_use]
+    pub fn beside(&self, own: &Registry, listed: &[OfServer]) -> Registry {
+        let listing = Listing { tools: self.clone(), listed: listed.to_vec() };
+        let finds = own.finds();
+        let is_offered = |of: &OfServer| of.tool != ALL_TOOLS || !finds;
+        let offered: Vec<OfServer> = listed.iter().filter(|of| is_offered(of)).cloned().collect();
+        let offered = Listing { tools: self.clone(), listed: offered };
+        let offered: Vec<Arc<dyn Tool>> =
+            offered.all().into_iter().map(|(server, tool)| self.made(server, tool)).collect();
+        own.and(offered, Arc::new(listing))
+    }
+
+    fn made(&self, server: Arc<Server>, tool: Arc<ServerTool>) -> Arc<dyn Tool> {
+        Arc::new(RemoteTool::new(self.clone(), server, tool))
+    }
+}
+
+/// The tools of other servers that an agent lists, as they are at the moment.
+#[derive(Debug)]
+struct Listing {
+    tools: ServerTools,
+    listed: Vec<OfServer>,
+}
+
+impl Listing {
+    fn all(&self) -> Vec<(Arc<Server>, Arc<ServerTool>)> {
+        let of = |server: Arc<Server>| {
+            let name = &server.config.name;
+            let listed: Vec<&OfServer> = self.listed.iter().filter(|of| of.server == *name).collect();
+            let tools = if listed.is_empty() { Arc::default() } else { server.status().tools };
+            let has = |tool: &ServerTool| listed.iter().any(|of| of.has(&tool.remote));
+            let tools: Vec<Arc<ServerTool>> = tools.iter().filter(|tool| has(tool)).cloned().collect();
+            tools.into_iter().map(move |tool| (server.clone(), tool))
+        };
+        self.tools.servers.all().into_iter().flat_map(of).collect()
+    }
+}
+
+impl ToolSource for Listing {
+    fn list(&self) -> Vec<Listed> {
+        let listed = |(server, tool): (Arc<Server>, Arc<ServerTool>)| Listed {
+            name: tool.name.clone(),
+            description: format!(
+                "(of the MCP server {}, in its author's words) {}",
+                server.config.name,
+                one_line(&tool.description, MAX_FOUND)
+            ),
+            words: server.config.name.clone(),
+            parameters: parameters(&tool),
+            takes_approval: self.tools.takes_approval(&server, &tool),
+        };
+        self.all().into_iter().map(listed).collect()
+    }
+
+    fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        let (server, tool) = self.all().into_iter().find(|(_, tool)| tool.name == name)?;
+        Some(self.tools.made(server, tool))
+    }
+}
+
+fn parameters(tool: &ServerTool) -> Vec<String> {
+    let names = tool.parameters["properties"].as_object();
+    names.into_iter().flat_map(|names| names.keys().cloned()).collect()
+}

@@ -1,0 +1,89 @@
+//! The arguments of the tools. The docs of their fields are the descriptions in the schemas that the model
+//! reads. A doc of a type would be one more, so the types have none. What may be left out is no different as null, and the schemas
+//! do not spend words on it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::super::typed::present;
+use figaro_domain::task::IfMissed;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    /// What is to be done then: an instruction to yourself that can be carried out without this conversation. Say all it
+    /// needs, for whom it is and in which language: "Remind Ann, in English, to take the medicine." Not when.
+    pub(super) prompt: String,
+    /// In two or three words of theirs.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub(super) title: Option<String>,
+    /// If recurring, cron: 5 fields (minute hour day-of-month month day-of-week), 6 with seconds first, or @hourly, @daily,
+    /// @weekly, @monthly, @yearly. If not, ISO 8601, local unless it ends in an offset ("2026-11-23T09:00"), or a
+    /// duration from now ("in 20m").
+    pub(super) schedule: String,
+    /// true: again and again; false: once.
+    pub(super) recurring: bool,
+    /// IANA; only if the person named a place other than this chat's.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub(super) timezone: Option<String>,
+    /// Who does it, if they named an agent.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub(super) agent: Option<String>,
+    // Only chats with records have it in their schema.
+    #[serde(default)]
+    #[schemars(skip)]
+    pub(super) record_id: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Which {
+    /// As listed.
+    pub(super) task_id: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Change {
+    /// As listed.
+    pub(super) task_id: String,
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub(super) title: Option<String>,
+    /// In full, as for schedule_task.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub(super) prompt: Option<String>,
+    /// As for schedule_task.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub(super) schedule: Option<String>,
+    /// Only if it becomes a single run, or again a recurring one.
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    pub(super) recurring: Option<bool>,
+    /// An IANA time zone; clock times stay.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub(super) timezone: Option<String>,
+    /// As provider:model; null for the chat's own.
+    #[serde(default, deserialize_with = "present")]
+    pub(super) model: Option<Option<String>>,
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub(super) agent: Option<String>,
+    /// What becomes of a run missed while the bot is off.
+    #[serde(default)]
+    pub(super) if_missed: Option<IfMissed>,
+    /// true pauses it, false lets it run again.
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    pub(super) paused: Option<bool>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}

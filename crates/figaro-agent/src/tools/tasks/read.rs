@@ -1,0 +1,224 @@
+//! What the model wrote, read and held to the bounds: prompts, times, zones, models, agents.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
+
+use super::arguments::Change;
+use crate::tools::{ToolContext, ToolError, zone};
+use figaro_base::text::{one_line, with_nearest};
+use figaro_domain::model::{ModelName, list};
+use figaro_domain::schedule::{Schedule, ScheduleError};
+use figaro_domain::task::{MAX_PROMPT_CHARS, Task, TaskEdit};
+use figaro_policy::access::Standing;
+use figaro_prompts::Prompts;
+use figaro_provider::models::Models;
+use figaro_store::SettingsStore;
+
+/// Reads what the model wrote of a task, beside its prompt, and holds it to what a task may be given.
+#[derive(Debug, Clone)]
+pub struct TaskReader {
+    /// The store of the settings of chats: their zones and models.
+    pub settings: Arc<dyn SettingsStore>,
+    /// The models that a task may be given.
+    pub models: Arc<Models>,
+    /// The agents that a task may be given.
+    pub prompts: Arc<Prompts>,
+    /// The least time between two runs of one task.
+    pub min_interval: TimeDelta,
+    /// The zone of chats that set none.
+    pub default_zone: Tz,
+}
+
+/// The most characters of a title that are kept.
+const MAX_TITLE_CHARS: usize = 60;
+
+/// A prompt without the space around it.
+///
+/// # Errors
+/// For the model, if it is empty or longer than [`MAX_PROMPT_CHARS`].
+pub(super) fn prompt(text: &str) -> Result<String, ToolError> {
+    let text = text.trim();
+    let count = text.chars().count();
+    if (1..=MAX_PROMPT_CHARS).contains(&count) {
+        return Ok(text.to_owned());
+    }
+    Err(ToolError::ForModel(format!("prompt takes 1 to {MAX_PROMPT_CHARS} characters; this has {count}")))
+}
+
+/// A title on one line; `None` for an empty one.
+pub(super) fn title(text: Option<&str>) -> Option<String> {
+    text.map(|text| one_line(text, MAX_TITLE_CHARS)).filter(|title| !title.is_empty())
+}
+
+impl TaskReader {
+    /// The zone that local times are in: the one named, else the chat's, else the default, which is a guess.
+    pub(super) async fn zone(
+        &self,
+        context: &ToolContext,
+        named: Option<&str>,
+    ) -> Result<(Tz, bool), ToolError> {
+        if let Some(zone) = named_zone(context, named)? {
+            return Ok((zone, false));
+        }
+        let config = self.settings.chat_config(context.place.chat).await?;
+        Ok(config.timezone.map_or((self.default_zone, true), |zone| (zone, false)))
+    }
+
+    /// When a task is to run, not more often than it may.
+    pub(in crate::tools) fn when(
+        &self,
+        text: &str,
+        recurring: bool,
+        zone: Tz,
+        now: DateTime<Utc>,
+    ) -> Result<Schedule, ToolError> {
+        let schedule = if recurring { cron(text, zone, now) } else { once(text, zone, now) }?;
+        let gap = schedule.shortest_gap(zone, now);
+        match gap.filter(|gap| *gap < self.min_interval) {
+            None => Ok(schedule),
+            Some(gap) => Err(ToolError::ForModel(format!(
+                "`{text}` has runs only {} apart; a task may run every {} at most. Choose longer intervals, or tell \
+                 the person that the bot's owner can allow shorter ones",
+                span(gap),
+                span(self.min_interval)
+            ))),
+        }
+    }
+
+    /// What is to be different in a task, apart from whether it is paused.
+    pub(super) async fn edit(
+        &self,
+        context: &ToolContext,
+        task: &Task,
+        change: &Change,
+    ) -> Result<TaskEdit, ToolError> {
+        let named = named_zone(context, change.timezone.as_deref())?;
+        let is_recurring = task.schedule.is_recurring();
+        let mut edit = TaskEdit { zone: named, if_missed: change.if_missed, ..TaskEdit::default() };
+        edit.title = title(change.title.as_deref());
+        edit.prompt = change.prompt.as_deref().map(prompt).transpose()?;
+        if let Some(prompt) = &edit.prompt {
+            let mut known = context.addresses.clone();
+            task.addresses.iter().for_each(|address| known.add_found(address));
+            edit.addresses = known.known_in(prompt).map(ToOwned::to_owned).collect();
+        }
+        edit.agent = self.agent(context, change.agent.as_deref())?;
+        match (&change.schedule, change.recurring, named) {
+            (Some(text), recurring, _) => {
+                let (zone, is_guess) = match named {
+                    None if task.schedule.uses_zone() => (task.zone, task.zone_assumed),
+                    _ => self.zone(context, change.timezone.as_deref()).await?,
+                };
+                let schedule = self.when(text, recurring.unwrap_or(is_recurring), zone, context.now)?;
+                edit.schedule = Some((schedule, zone));
+                edit.zone_assumed = is_guess;
+            }
+            (None, Some(recurring), _) if recurring != is_recurring => {
+                let words = "to make a recurring task a single run or the reverse, give the new schedule too";
+                return Err(ToolError::ForModel(words.to_owned()));
+            }
+            (None, _, Some(zone)) => still_to_come(task, zone, context.now)?,
+            (None, _, None) => {}
+        }
+        if let Some(model) = &change.model {
+            let model = model.as_deref().map(str::trim).filter(|name| !name.is_empty());
+            edit.model = Some(match model {
+                Some(name) => Some(self.model(context, name).await?),
+                None => None,
+            });
+        }
+        Ok(edit)
+    }
+
+    /// The agent that is to carry out a task, if one is named that the person could choose.
+    pub(super) fn agent(
+        &self,
+        context: &ToolContext,
+        name: Option<&str>,
+    ) -> Result<Option<String>, ToolError> {
+        let Some(name) = name.map(str::trim).filter(|name| !name.is_empty()) else { return Ok(None) };
+        let agents = self.prompts.agents();
+        let names: Vec<&str> = agents.for_tasks().map(|agent| agent.name.as_str()).collect();
+        let Some(agent) = agents.for_tasks().find(|agent| agent.name.eq_ignore_ascii_case(name)) else {
+            let fault = with_nearest(format!("there is no agent `{name}`"), name, names.iter().copied());
+            return Err(ToolError::ForModel(format!("{fault} (there are: {})", names.join(", "))));
+        };
+        // It brings a model that only an owner may choose.
+        let named = self.models.named();
+        let is_refused = |model: &&ModelName| context.standing != Standing::Owner && !named.contains(model);
+        match agent.model.as_ref().filter(is_refused) {
+            None => Ok(Some(agent.name.clone())),
+            Some(model) => Err(ToolError::ForModel(format!(
+                "{} runs on {model}, which only an owner can choose; others can have an agent whose model is one of: {}",
+                agent.name,
+                list(&named)
+            ))),
+        }
+    }
+
+    /// A model that the person could choose for the chat.
+    async fn model(&self, context: &ToolContext, name: &str) -> Result<ModelName, ToolError> {
+        let model: ModelName = name.parse().map_err(ToolError::ForModel)?;
+        let mut named = self.models.named();
+        named.extend(self.settings.chat_config(context.place.chat).await?.model);
+        let is_served =
+            context.standing == Standing::Owner && self.models.providers().any(|name| name == model.provider);
+        if is_served || named.contains(&model) {
+            return Ok(model);
+        }
+        named.dedup();
+        Err(ToolError::ForModel(format!("{model} cannot be chosen here; there are: {}", list(&named))))
+    }
+}
+
+fn cron(text: &str, zone: Tz, now: DateTime<Utc>) -> Result<Schedule, ToolError> {
+    Schedule::recurring(text, zone, now).map_err(|error| {
+        let is_time = !matches!(Schedule::once(text, zone, now), Err(ScheduleError::Unreadable { .. }));
+        let words = if is_time {
+            format!(
+                "`{text}` is a single time or a duration: set recurring to false to run once then, or give a cron \
+                 expression, such as `0 9 * * 1-5` for weekdays at 9:00 or `0 */2 * * *` for every two hours"
+            )
+        } else {
+            error.to_string()
+        };
+        ToolError::ForModel(words)
+    })
+}
+
+fn once(text: &str, zone: Tz, now: DateTime<Utc>) -> Result<Schedule, ToolError> {
+    Schedule::once(text, zone, now).map_err(|error| {
+        let is_cron = Schedule::recurring(text, zone, now).is_ok();
+        let words = if is_cron {
+            format!("`{text}` is a cron expression: set recurring to true, or give a single time. {error}")
+        } else {
+            error.to_string()
+        };
+        ToolError::ForModel(words)
+    })
+}
+
+/// The zone that somebody named; none where nobody did.
+fn named_zone(context: &ToolContext, named: Option<&str>) -> Result<Option<Tz>, ToolError> {
+    named.filter(|name| !name.trim().is_empty()).map(|name| zone::read(name, context)).transpose()
+}
+
+/// A single run may have passed already by the clocks of another zone.
+fn still_to_come(task: &Task, zone: Tz, now: DateTime<Utc>) -> Result<(), ToolError> {
+    if task.next.is_none() || task.schedule.moved(task.zone, zone).next(zone, now).is_some() {
+        return Ok(());
+    }
+    let words = format!("by the clocks of {} this time has passed: give the new schedule too", zone.name());
+    Err(ToolError::ForModel(words))
+}
+
+/// A time between runs, such as `1h30m`.
+pub(super) fn span(span: TimeDelta) -> String {
+    let seconds = span.num_seconds();
+    let parts =
+        [(seconds / 86_400, 'd'), (seconds / 3600 % 24, 'h'), (seconds / 60 % 60, 'm'), (seconds % 60, 's')];
+    let told = parts.iter().filter(|(count, _)| *count > 0).map(|(count, unit)| format!("{count}{unit}"));
+    told.collect()
+}

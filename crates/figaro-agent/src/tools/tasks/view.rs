@@ -1,0 +1,148 @@
+//! Tasks as the model gets them: facts of the stored task, times by the clocks of its zone.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use chrono_tz::Tz;
+use serde_json::{Map, Value, json};
+
+use crate::tools::{ToolOutput, as_data};
+use figaro_base::text::one_line;
+use figaro_domain::schedule::Schedule;
+use figaro_domain::task::{MAX_FAILURES, MAX_PROMPT_CHARS, PauseReason, StandingRule, State, Task};
+use figaro_domain::tool::SideEffects;
+
+/// So many next times are told.
+const TIMES: usize = 3;
+/// A list takes about so many characters, so that nothing cuts it anywhere.
+const LIST_CHARS: usize = 14_000;
+/// What a task takes in a list besides its prompt.
+const TASK_CHARS: usize = 300;
+/// The least that a list shows of a prompt.
+const MIN_PROMPT: usize = 60;
+/// So many tasks are listed.
+const MAX_LISTED: usize = LIST_CHARS / (TASK_CHARS + MIN_PROMPT);
+
+/// A task that was made or changed; the turn shows it to the person too.
+pub(super) fn shown(task: &Task) -> ToolOutput {
+    let next: Vec<String> = task.upcoming(TIMES).into_iter().map(|at| local(at, task.zone)).collect();
+    let mut value = json!({
+        "success": true,
+        "task_id": task.id,
+        "title": task.title(),
+        "what": what(task),
+        "timezone": task.zone.name(),
+        "next": next,
+    });
+    if task.zone_assumed {
+        value["zone_assumed"] = true.into();
+        value["hint"] =
+            "nobody has said in which time zone this chat is; Figaro asks for it by itself, do not ask"
+                .into();
+    }
+    if let Some(model) = &task.model {
+        value["model"] = model.to_string().into();
+    }
+    if let Some(agent) = task.own_agent() {
+        value["agent"] = agent.into();
+    }
+    if let Value::Object(fields) = &mut value
+        && task.state != State::Active
+    {
+        fields.extend(state(task));
+    }
+    ToolOutput {
+        side_effects: SideEffects { tasks: vec![task.id], ..SideEffects::default() },
+        ..value.into()
+    }
+}
+
+/// The tasks, the next one first; with many, prompts are shortened.
+pub(super) fn list(mut tasks: Vec<&Task>) -> ToolOutput {
+    tasks.sort_by_key(|task| (task.next.is_none(), task.next));
+    let share = LIST_CHARS / tasks.len().max(1);
+    let prompt = share.saturating_sub(TASK_CHARS).clamp(MIN_PROMPT, MAX_PROMPT_CHARS);
+    let left_out = tasks.len().saturating_sub(MAX_LISTED);
+    let listed: Vec<Value> = tasks.iter().take(MAX_LISTED).map(|task| entry(task, prompt)).collect();
+    let mut value = as_data("tasks", listed.into());
+    if left_out > 0 {
+        value["left_out"] = left_out.into();
+    }
+    ToolOutput { side_effects: SideEffects { looked: true, ..SideEffects::default() }, ..value.into() }
+}
+
+fn entry(task: &Task, prompt: usize) -> Value {
+    let mut entry = Map::from_iter([
+        ("task_id".to_owned(), json!(task.id)),
+        ("prompt".to_owned(), one_line(&task.prompt, prompt).into()),
+        ("schedule".to_owned(), what(task).into()),
+        ("timezone".to_owned(), task.zone.name().into()),
+        ("creator".to_owned(), one_line(&task.creator.name, MIN_PROMPT).into()),
+    ]);
+    if let Some(title) = &task.title {
+        entry.insert("title".to_owned(), title.as_str().into());
+    }
+    entry.extend(state(task));
+    if let Some(next) = task.next.filter(|_| task.state == State::Active) {
+        entry.insert("next".to_owned(), local(next, task.zone).into());
+    }
+    if let Some(model) = &task.model {
+        entry.insert("model".to_owned(), model.to_string().into());
+    }
+    if let Some(agent) = task.own_agent() {
+        entry.insert("agent".to_owned(), agent.into());
+    }
+    if !task.standing.is_empty() {
+        entry.insert("may".to_owned(), leaves(task));
+    }
+    if let Some(last) = &task.last {
+        let mut run = json!({"status": last.status, "due": local(last.due, task.zone)});
+        if let Some(error) = &last.error {
+            run["error"] = json!(error);
+        }
+        entry.insert("last_run".to_owned(), run);
+    }
+    Value::Object(entry)
+}
+
+/// What its runs may do without asking.
+pub(super) fn leaves(task: &Task) -> Value {
+    let leave =
+        |rule: &StandingRule| json!({"method": rule.method, "chat_id": rule.chat, "times_a_run": rule.times});
+    task.standing.iter().map(leave).collect()
+}
+
+/// Whether it runs, and why not.
+fn state(task: &Task) -> Map<String, Value> {
+    let (state, why) = match task.state {
+        State::Paused(reason) => ("paused", Some(why(reason))),
+        State::Done(_) => ("done", None),
+        State::Cancelled(_) => ("cancelled", None),
+        State::Active if task.lease.is_some() => ("running now", None),
+        State::Active if task.asked.is_some() => {
+            ("waiting", Some("a run was missed, and a person is asked whether to make it now".to_owned()))
+        }
+        State::Active => ("active", None),
+    };
+    let why = why.map(|why| ("because".to_owned(), Value::from(why)));
+    [("state".to_owned(), Value::from(state))].into_iter().chain(why).collect()
+}
+
+fn why(reason: PauseReason) -> String {
+    match reason {
+        PauseReason::Person => "a person paused it".to_owned(),
+        PauseReason::Failures => format!("it failed {MAX_FAILURES} times in a row"),
+        PauseReason::Removed => "the bot was removed from the chat, or blocked".to_owned(),
+        PauseReason::Denied => "whoever made it may not talk to the bot any more".to_owned(),
+    }
+}
+
+/// The schedule as it is stored.
+pub(super) fn what(task: &Task) -> String {
+    match &task.schedule {
+        Schedule::Cron(cron) => cron.as_str().to_owned(),
+        Schedule::Once { at, .. } => local(*at, task.zone),
+    }
+}
+
+fn local(at: DateTime<Utc>, zone: Tz) -> String {
+    at.with_timezone(&zone).to_rfc3339_opts(SecondsFormat::Secs, false)
+}

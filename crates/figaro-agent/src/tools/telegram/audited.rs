@@ -1,0 +1,45 @@
+//! What the audit log is told of calls of methods: what was decided, about what, for whom.
+
+use serde_json::{Map, Value};
+
+use super::checked::Checked;
+use super::{TelegramTools, ToolContext, ToolError, chat_number};
+use figaro_base::ids::{ChatId, UserId};
+use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
+
+impl TelegramTools {
+    /// Notes what was decided about calls, before anything is done about it.
+    ///
+    /// # Errors
+    /// If the store fails: what cannot be noted is not made.
+    pub(super) async fn note(
+        &self,
+        what: AuditKind,
+        calls: &[Checked],
+        context: &ToolContext,
+    ) -> Result<(), ToolError> {
+        let events = calls.iter().map(|call| audited(what, call, context)).collect();
+        Ok(self.audit.audit(events).await?)
+    }
+}
+
+fn audited(what: AuditKind, call: &Checked, context: &ToolContext) -> Audited {
+    let number = |key: &str| call.args.get(key).and_then(Value::as_i64);
+    let event = AuditEvent {
+        chat: Some(context.place.chat),
+        target_user: number("user_id").map(UserId::telegram),
+        target_chat: target(&call.args, context.place.chat),
+        run: Some(context.run),
+        call: AuditName::new(&context.call),
+        method: AuditName::new(&call.method.name),
+        rule: AuditName::new(&call.rule),
+        ..AuditEvent::new(what, AuditActor::Model, context.now)
+    };
+    Audited { event, arguments: Some(Value::Object(call.args.clone())) }
+}
+
+/// Another chat that a call names by its number.
+fn target(args: &Map<String, Value>, here: ChatId) -> Option<ChatId> {
+    let number = args.get("chat_id").and_then(chat_number)?;
+    Some(ChatId(number)).filter(|chat| *chat != here)
+}

@@ -1,0 +1,158 @@
+//! The chats and people that calls of methods act on, as a person is shown them who is to approve.
+
+use serde_json::{Map, Value, json};
+
+use super::checked::Checked;
+use super::parts::name_of;
+use super::{TelegramTools, ToolContext, ToolError, chat_number};
+use figaro_base::ids::ChatId;
+use figaro_domain::approval::{Approval, Concerned, Target};
+use figaro_policy::access::Standing;
+
+/// The chats that calls act on.
+pub(super) struct Named {
+    pub(super) targets: Vec<Target>,
+    /// Whether one was named by its username, in whose place its number stands now.
+    pub(super) were_names: bool,
+}
+
+impl TelegramTools {
+    /// The chats that calls act on, each once. Names of chats become their numbers in the calls: a name may belong to another
+    /// chat by the time a person approves.
+    pub(super) async fn targets(
+        &self,
+        calls: &mut [Checked],
+        context: &ToolContext,
+    ) -> Result<Named, ToolError> {
+        let (mut targets, mut were_names): (Vec<Target>, bool) = (Vec::new(), false);
+        for call in calls {
+            let mut named = Vec::new();
+            chats(&Value::Object(call.args.clone()), "", &mut named);
+            for (pointer, value) in named {
+                let number = chat_number(&value);
+                if number.is_some_and(|number| targets.iter().any(|target| target.chat.0 == number)) {
+                    continue;
+                }
+                let target = match number {
+                    Some(here) if here == context.place.chat.0 => {
+                        Target { chat: context.place.chat, title: context.place.title.clone() }
+                    }
+                    number => self.told_of(self.look_up(value.clone(), number).await?, &value, context).await,
+                };
+                if number.is_none() {
+                    were_names = true;
+                    put(&mut call.args, &pointer, json!(target.chat));
+                }
+                if targets.iter().all(|known| known.chat != target.chat) {
+                    targets.push(target);
+                }
+            }
+        }
+        Ok(Named { targets, were_names })
+    }
+
+    /// A chat as whoever asked may know it: the title of one that they are not in says nothing to them.
+    pub(super) async fn told_of(&self, target: Target, named: &Value, context: &ToolContext) -> Target {
+        let admins = &self.approvers.admins;
+        let is_owner = context.standing == Standing::Owner;
+        if is_owner || (target.chat.is_group() && admins.is_member(target.chat, &context.speaker.user).await)
+        {
+            return target;
+        }
+        Target { title: named.as_str().filter(|name| name.starts_with('@')).map(str::to_owned), ..target }
+    }
+
+    /// The people that calls act on, by what Telegram says of them in the chat.
+    pub(super) async fn people(&self, approval: &Approval) -> Vec<Concerned> {
+        let mut people: Vec<Concerned> = Vec::new();
+        let named = approval.calls.iter().filter_map(|call| {
+            let user = chat_number(call.arguments.get("user_id")?)?;
+            Some((user, call.arguments.get("chat_id").cloned().unwrap_or_else(|| json!(approval.asked_in))))
+        });
+        for (user, chat) in named {
+            if people.iter().any(|known| known.user == user) {
+                continue;
+            }
+            let args = json!({"chat_id": chat, "user_id": user});
+            let Value::Object(args) = args else { continue };
+            let Ok(answer) = self.mcp.call("getChatMember", args).await else { continue };
+            let member = answer.content.get("result").unwrap_or(&answer.content).get("user");
+            people.extend(member.and_then(name_of).map(|name| Concerned { user, name }));
+        }
+        people
+    }
+
+    /// What Telegram says of a chat that is named by its number or its username.
+    pub(super) async fn look_up(&self, name: Value, number: Option<i64>) -> Result<Target, ToolError> {
+        let unknown = || {
+            ToolError::ForModel(format!(
+                "Telegram knows no chat {name} that you are in; ask the person which they mean"
+            ))
+        };
+        let mut args = Map::new();
+        args.insert("chat_id".to_owned(), name.clone());
+        let answer = self.mcp.call("getChat", args).await;
+        let answer = answer.map_err(|error| ToolError::ForModel(error.to_string()))?;
+        let chat = answer.content.get("result").unwrap_or(&answer.content);
+        let known = chat.get("id").and_then(Value::as_i64).filter(|_| !answer.is_error);
+        let title =
+            ["title", "first_name"].iter().find_map(|key| chat.get(*key)?.as_str()).map(str::to_owned);
+        match known.or(number) {
+            Some(id) => Ok(Target { chat: ChatId(id), title: title.filter(|_| known.is_some()) }),
+            None => Err(unknown()),
+        }
+    }
+}
+
+/// Where arguments name chats, however deep: JSON pointers and what stands there.
+fn chats(value: &Value, pointer: &str, found: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                let inner = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+                let names_chat = key.ends_with("chat_id") && (value.is_string() || value.is_number());
+                if names_chat {
+                    found.push((inner, value.clone()));
+                } else {
+                    chats(value, &inner, found);
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                chats(item, &format!("{pointer}/{at}"), found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Puts a value where a pointer says.
+fn put(args: &mut Map<String, Value>, pointer: &str, value: Value) {
+    let mut whole = Value::Object(std::mem::take(args));
+    if let Some(place) = whole.pointer_mut(pointer) {
+        *place = value;
+    }
+    if let Value::Object(whole) = whole {
+        *args = whole;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chats_are_found_and_their_names_replaced_wherever_they_stand() {
+        let mut args = json!({"chat_id": "@a", "reply_parameters": {"chat_id": -6}, "media": [{"from_chat_id": "@b~/c"}], "text": "@x"});
+        let mut found = Vec::new();
+        chats(&args, "", &mut found);
+        let names: Vec<String> = found.iter().map(|(_, value)| value.to_string()).collect();
+        assert_eq!(names, ["\"@a\"", "-6", "\"@b~/c\""]);
+        let Value::Object(map) = &mut args else { panic!() };
+        put(map, &found[2].0, json!(-7));
+        put(map, &found[0].0, json!(-5));
+        assert_eq!(args["media"][0]["from_chat_id"], -7);
+        assert_eq!(args["chat_id"], -5);
+    }
+}

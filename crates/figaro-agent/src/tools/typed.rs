@@ -1,0 +1,173 @@
+//! Makes a tool out of a function with typed arguments: the type gives the schema and reads what the model wrote.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+use super::{CALL_TIMEOUT, Tool, ToolContext, ToolError, ToolOutput, schema};
+use figaro_domain::tool::{Effect, StatusKey, ToolKind};
+use figaro_provider::ToolSpec;
+
+type Body = dyn Fn(ToolContext, Value) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
+
+struct Typed {
+    spec: Arc<ToolSpec>,
+    about: About,
+    body: Box<Body>,
+}
+
+/// What a tool is, apart from its arguments and what it does with them.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    name: &'static str,
+    description: &'static str,
+    effect: Effect,
+    status: StatusKey,
+    kind: ToolKind,
+    rare: Option<&'static str>,
+    timeout: Duration,
+}
+
+impl About {
+    /// A tool that is always offered. The name is what the model calls it by: letters, digits and underscores, 64 at
+    /// most. The description is for the model.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        description: &'static str,
+        effect: Effect,
+        status: StatusKey,
+    ) -> Self {
+        Self { name, description, effect, status, kind: ToolKind::Plain, rare: None, timeout: CALL_TIMEOUT }
+    }
+
+    /// The same tool, of another kind.
+    #[must_use]
+    pub const fn of_kind(self, kind: ToolKind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// The same tool, whose calls may take so long.
+    #[must_use]
+    pub const fn taking(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// The same tool, offered only where it was found; with words that people say for what it does.
+    #[must_use]
+    pub const fn rare(self, words: &'static str) -> Self {
+        Self { rare: Some(words), ..self }
+    }
+}
+
+/// A tool whose arguments are an `A`; what does not fit `A` goes back to the model with the complaint. It gives a JSON
+/// value, or a [`ToolOutput`] if it leaves something behind for the turn.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use figaro::{domain::tool::{Effect, StatusKey}, tools::{About, Tool, ToolContext, typed}};
+/// # use schemars::JsonSchema;
+/// # use serde::Deserialize;
+/// # use serde_json::json;
+/// #[derive(Deserialize, JsonSchema)]
+/// #[serde(deny_unknown_fields)]
+/// struct Count {
+///     /// The text whose words are counted.
+///     text: String,
+/// }
+///
+/// pub fn count_words() -> Arc<dyn Tool> {
+///     let about = About::new("count_words", "Counts words.", Effect::Read, StatusKey("tool_telegram"));
+///     typed(about, |_: ToolContext, Count { text }| async move {
+///         Ok(json!({"success": true, "words": text.split_whitespace().count()}))
+///     })
+/// }
+/// # assert_eq!(count_words().spec().parameters["required"], json!(["text"]));
+/// ```
+pub fn typed<A, F, R, O>(about: About, function: F) -> Arc<dyn Tool>
+where
+    A: DeserializeOwned + JsonSchema + Send + 'static,
+    F: Fn(ToolContext, A) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<O, ToolError>> + Send + 'static,
+    O: Into<ToolOutput>,
+{
+    let spec = ToolSpec::new(about.name, about.description, schema::of::<A>()).of_kind(about.kind);
+    let body = move |context, arguments| -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
+        match A::deserialize(&arguments) {
+            Ok(arguments) => {
+                let running = function(context, arguments);
+                Box::pin(async move { running.await.map(Into::into) })
+            }
+            Err(error) => {
+                let complaint = complaint::<A>(&arguments, &error);
+                Box::pin(async move { Err(ToolError::ForModel(complaint)) })
+            }
+        }
+    };
+    Arc::new(Typed { spec: Arc::new(spec), about, body: Box::new(body) })
+}
+
+/// What does not fit. Serde names a field that is missing or unknown, but not the one whose value is of a wrong kind: that
+/// is the first with which the arguments, taken one after another, fail in the same words.
+pub(super) fn complaint<A: DeserializeOwned>(arguments: &Value, error: &serde_json::Error) -> String {
+    let words = error.to_string();
+    let mut part = Map::new();
+    let fields = arguments.as_object().into_iter().flatten().filter(|_| words.starts_with("invalid "));
+    for (name, value) in fields {
+        part.insert(name.clone(), value.clone());
+        let is_it =
+            A::deserialize(&Value::Object(part.clone())).is_err_and(|error| error.to_string() == words);
+        if is_it {
+            return format!("the arguments do not fit: {name}: {words}");
+        }
+    }
+    format!("the arguments do not fit: {words}")
+}
+
+/// Tells `null`, which clears, from a key that is not there: `#[serde(default, deserialize_with = "present")]`.
+pub(super) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(from).map(Some)
+}
+
+impl fmt::Debug for Typed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Typed({})", self.spec.name)
+    }
+}
+
+#[async_trait]
+impl Tool for Typed {
+    fn spec(&self) -> &Arc<ToolSpec> {
+        &self.spec
+    }
+
+    fn effect(&self) -> Effect {
+        self.about.effect
+    }
+
+    fn status(&self) -> StatusKey {
+        self.about.status
+    }
+
+    fn timeout(&self) -> Duration {
+        self.about.timeout
+    }
+
+    fn rare(&self) -> Option<&str> {
+        self.about.rare
+    }
+
+    async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
+        (self.body)(context.clone(), arguments).await
+    }
+}

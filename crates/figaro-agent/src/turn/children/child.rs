@@ -1,0 +1,315 @@
+//! The life of one child: it is prepared, or taken up where a restart left it, executed within its bounds, and ended in one
+//! commit before anybody hears of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::life::Life;
+use super::log::ChildLog;
+use super::{Family, left};
+use crate::delivery::{ChildEvent, TurnEventKind};
+use crate::tools::{Registry, ToolContext};
+use crate::turn::control::{CancelReason, Control};
+use crate::turn::execute::{Driven, Halt};
+use crate::turn::kin::{Unheard, Voice};
+use crate::turn::log::StepLog;
+use crate::turn::prepare::{form, keeping, read_in_hand, split_in_hand};
+use crate::turn::run::{Answer, Run};
+use crate::turn::setup::{Bounds, Setup};
+use crate::turn::taken_up::{Stored, TakenUp, take_up};
+use crate::turn::window::items_of;
+use figaro_domain::child::{ChildEnd, ChildOutcome, ChildRun};
+use figaro_domain::conversation::Message;
+use figaro_domain::generation::Generation;
+use figaro_domain::tool::{SideEffects, ToolSpent};
+use figaro_domain::usage::Usage;
+use figaro_ledger::{LedgerError, Tree};
+use figaro_prompts::{ChildView, SystemView};
+use figaro_provider::{Earlier, Item};
+use figaro_store::{ChildSpent, StoreError};
+
+/// The words of a child that has sent its answer by a tool.
+const SENT_ITSELF: &str = "(It has sent its answer into the chat itself.)";
+/// After this part of its time a child is told to hand back what it has.
+const TIME_TO_WORK: f64 = 0.8;
+/// Of what is left for the turn and its children, one child may take so many hundredths.
+const PERCENT_OF_CHILD: u64 = 60;
+
+/// What came of a child: how it ended, and what it took.
+type Ended = (ChildOutcome, ChildSpent);
+
+/// A child that is ready to be executed.
+struct Ready {
+    run: Run,
+    setup: Setup,
+    until: Instant,
+    ends: Instant,
+}
+
+impl Family {
+    /// Runs a child to its end, which is stored. `None` if it has none: the bot stops, or the turn begins again.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) async fn run(&self, life: Life, control: Control) -> Result<Option<Ended>, StoreError> {
+        let (child, speaks) = (life.child.clone(), life.speaks);
+        self.publish(&life, ChildEvent::Started);
+        let agent = life.found.agent.name.clone();
+        let ended = match self.ready(&life, control).await? {
+            Ok(ready) => self.work(ready, &life).await,
+            Err(outcome) => Some((outcome, SideEffects::default(), spent_by(&child))),
+        };
+        let Some((mut outcome, by, spent)) = ended else { return Ok(None) };
+        let counts = matches!(outcome.end, ChildEnd::Done | ChildEnd::OverBudget | ChildEnd::Timeout);
+        // One that has sent its answer into the chat itself says nothing more.
+        let words = if speaks && counts && !by.spoke { outcome.text.as_str() } else { "" };
+        // What a person has seen when they stopped the turn stays.
+        let said =
+            if speaks && !self.kin.control.is_ended() { self.kin.floor.end(child.id, words) } else { None };
+        outcome.left = left(&by, said);
+        let spent = self.with_unheard(&child, spent);
+        let outcome = self.children.store.end_child(&child, outcome, spent).await?;
+        tracing::info!(run = %child.root, child = %child.id, agent, end = outcome.end.word(), "a child has ended");
+        self.publish(&life, ChildEvent::Ended(outcome.end));
+        Ok(Some((outcome, spent)))
+    }
+
+    /// What a child took, with what children of its own took whose end it has not heard of.
+    fn with_unheard(&self, child: &ChildRun, spent: ChildSpent) -> ChildSpent {
+        let mut all = ToolSpent { usage: spent.usage, nano_usd: spent.nano_usd };
+        all.add(self.kin.take_unheard(child.id));
+        self.kin.add_unheard(Unheard { parent: child.parent, child: child.id, spent: all });
+        ChildSpent { usage: all.usage, nano_usd: all.nano_usd }
+    }
+
+    fn publish(&self, life: &Life, event: ChildEvent) {
+        let (child, agent) = (life.child.id, life.found.agent.name.clone());
+        let bus = &self.children.executor.caller.bus;
+        bus.publish(self.kin.root, TurnEventKind::Child { child, agent, event });
+    }
+
+    /// What is to be executed; where nothing is, how the child ends.
+    async fn ready(&self, life: &Life, control: Control) -> Result<Result<Ready, ChildOutcome>, StoreError> {
+        let Life { child, found, context, .. } = life;
+        let executor = &self.children.executor;
+        let (store, calls) = (self.children.store.clone(), self.children.conversations.clone());
+        let log: Arc<dyn StepLog> = Arc::new(ChildLog { store, calls, child: child.clone() });
+        let stored = Stored { checkpoint: child.checkpoint.as_ref(), session: self.turn.session };
+        let taken_up = take_up(&*log, stored, None).await?;
+        let model = found.agent.model.clone().unwrap_or_else(|| context.agent.default_model.clone());
+        // What children took before a restart, or before a person was waited for, counts.
+        let before = self.children.store.children(self.kin.root).await?;
+        let before = before.iter().filter(|child| child.depth == 1).map(|child| child.usage.total());
+        let tokens = self.children.tokens.saturating_sub(before.sum());
+        let tree = match self.kin.open_tree(&executor.ledger, &model, tokens) {
+            Ok(tree) => tree,
+            Err(error) => return Ok(Err(of_ledger(&error))),
+        };
+        let run = match self.machine(life, &taken_up, &log.messages().await?) {
+            Ok(run) => run,
+            Err(error) => {
+                tracing::error!(error, "a prompt could not be rendered");
+                return Ok(Err(ChildOutcome::because(
+                    ChildEnd::Failed,
+                    "its instructions could not be rendered",
+                )));
+            }
+        };
+        let left = (child.ends_by - self.children.reporter.now()).to_std().unwrap_or(Duration::ZERO);
+        let (now, until) = (Instant::now(), left.mul_f64(TIME_TO_WORK));
+        let bounds = Bounds { until: now + until, tokens: tokens_of(&tree, child) };
+        let agent_context = context.agent.child(&found.agent.name, found.agent.model.clone());
+        let (run, instructions) = run;
+        let setup = Setup {
+            turn: (*self.turn).clone(),
+            log,
+            taken_up,
+            context: ToolContext {
+                agent: agent_context,
+                agents: Arc::new(self.of_child(child, &found.agent, life.speaks)),
+                // Whoever asked it can ask.
+                can_ask: false,
+                call: String::new(),
+                approved: None,
+                ..context.clone()
+            },
+            model,
+            tools: self.tools(&found.tools),
+            settings: Generation::nearest([self.ground.settings, found.agent.settings]),
+            instructions,
+            pins: Vec::new(),
+            control,
+            kin: self.kin.clone(),
+            voice: self.voice(life),
+            bounds: Some(bounds),
+        };
+        Ok(Ok(Ready { run, setup, until: bounds.until, ends: now + left }))
+    }
+
+    fn voice(&self, life: &Life) -> Voice {
+        let (floor, child) = (self.kin.floor.clone(), life.child.id);
+        match life.speaks {
+            true => Voice::Speaking { floor, child },
+            false => Voice::Working {
+                bus: self.children.executor.caller.bus.clone(),
+                root: self.kin.root,
+                child,
+                agent: life.found.agent.name.clone(),
+            },
+        }
+    }
+
+    fn tools(&self, tools: &Arc<Registry>) -> Arc<Registry> {
+        let tools = if self.ground.has_keys { Arc::new(tools.looking_up()) } else { tools.clone() };
+        keeping(tools, &self.ground.records)
+    }
+
+    /// The machine of a child, as far as it had come before a restart, and its system prompt.
+    fn machine(
+        &self,
+        life: &Life,
+        taken_up: &TakenUp,
+        stored: &[Arc<Message>],
+    ) -> Result<(Run, String), String> {
+        let prompts = &self.children.prompts;
+        let agent = &life.found.agent;
+        let instructions = prompts.system(&SystemView {
+            agent: Some(prompts.agents().instructions(agent)),
+            persona: None,
+            own_persona: None,
+            ..self.ground.view.clone()
+        })?;
+        let data = life.asked.data.as_ref().map(|data| serde_json::Value::Object(data.clone()).to_string());
+        let asked = ChildView { input: life.asked.input.clone(), data, speaks: life.speaks };
+        let mut items = self.ground.items.clone();
+        items.push(Item::user(prompts.child(&asked)?));
+        let (in_hand, done) = split_in_hand(stored, life.child.checkpoint.as_ref(), taken_up);
+        let side_effects = done.iter().chain(in_hand.iter().filter(|message| message.tool.is_none()));
+        let side_effects: Vec<SideEffects> = side_effects.map(|message| message.side_effects()).collect();
+        // No person has a part in it.
+        let render = |message: &Message| Ok(Item::user(message.text.clone()));
+        let Earlier { keys, kept } = self.ground.earlier.clone();
+        let run = Run::new(items, self.children.max_passes)
+            .having_done(items_of(&done, &render)?)
+            .after(Earlier { keys, kept })
+            .with_side_effects(side_effects)
+            .knowing(life.context.addresses.clone());
+        let run = match taken_up.state.clone() {
+            Some(state) => run.restored(state, read_in_hand(&in_hand)),
+            None => run,
+        };
+        let form = form(agent).map_err(|_told| "the form of its answers cannot be used".to_owned())?;
+        Ok((run.shaped(form), instructions))
+    }
+
+    /// Executes a child within its time. `None` if it is to go on after a restart, or its turn begins again.
+    async fn work(&self, ready: Ready, life: &Life) -> Option<(ChildOutcome, SideEffects, ChildSpent)> {
+        let Ready { run, setup, until, ends } = ready;
+        let driving = self.children.executor.drive(run, &setup);
+        tokio::pin!(driving);
+        let mut is_late = false;
+        let driven = tokio::select! {
+            driven = &mut driving => driven,
+            () = tokio::time::sleep_until(ends) => {
+                is_late = true;
+                setup.control.cancel.cancel();
+                driving.await
+            }
+        };
+        let (end, answer, error) = match driven {
+            Ok(Driven::Answered(answer)) => judged(*answer, is_late || Instant::now() >= until),
+            Ok(Driven::Asks(_)) => {
+                let words = "it wanted to ask a person, which only you can";
+                (ChildEnd::Failed, Answer::default(), Some(words.to_owned()))
+            }
+            Err(Halt::Cancelled(answer)) => match (setup.control.reason(), is_late) {
+                (CancelReason::Stopped, _) => (ChildEnd::Cancelled, answer, None),
+                (CancelReason::Again(_), _) => return None,
+                // The bot stops: it goes on after the restart.
+                (CancelReason::Shutdown, _) if setup.control.is_ended() => return None,
+                (CancelReason::Shutdown, true) => {
+                    (ChildEnd::Timeout, answer, Some("its time was up".to_owned()))
+                }
+                // Whoever asked has given up.
+                (CancelReason::Shutdown, false) => (ChildEnd::Cancelled, answer, None),
+            },
+            Err(Halt::Model(error, answer)) => {
+                let ChildOutcome { end, error, .. } = of_ledger(&error);
+                (end, answer, error)
+            }
+            Err(Halt::Store(error)) => {
+                self.children.reporter.report(&error, "a child could not store what it does");
+                (ChildEnd::Failed, Answer::default(), Some("the bot's storage failed".to_owned()))
+            }
+            Err(Halt::Internal) => {
+                (ChildEnd::Failed, Answer::default(), Some("a fault within the bot".to_owned()))
+            }
+        };
+        let model = answer.pass.model.as_ref().unwrap_or(&setup.model).to_string();
+        let by = SideEffects {
+            sources: answer.sources.clone(),
+            tasks: answer.tasks.clone(),
+            remindable: answer.remindable.clone(),
+            said: answer.said.clone(),
+            spoke: answer.spoke,
+            ..SideEffects::default()
+        };
+        let spent = ChildSpent { usage: answer.usage, nano_usd: answer.nano_usd };
+        let spent = if spent.usage == Usage::default() { spent_by(&life.child) } else { spent };
+        let text = match answer.pass.text.trim() {
+            "" if answer.spoke => SENT_ITSELF.to_owned(),
+            text => text.to_owned(),
+        };
+        let structured = answer.structured;
+        let outcome = ChildOutcome { text, structured, error, model: Some(model), ..ChildOutcome::of(end) };
+        Some((outcome, by, spent))
+    }
+}
+
+/// How a child ends that has an answer: one that a bound has cut is not done, whatever it says.
+fn judged(answer: Answer, is_late: bool) -> (ChildEnd, Answer, Option<String>) {
+    let has_left = answer.spoke || !answer.said.is_empty();
+    let says_nothing = answer.pass.text.trim().is_empty() && !has_left;
+    if let Some(reason) = &answer.pass.filtered {
+        let words = format!("its model withheld the answer: {reason}");
+        return (ChildEnd::Failed, answer, Some(words));
+    }
+    if answer.is_misfit {
+        return (ChildEnd::Failed, answer, Some("its answer does not fit its form".to_owned()));
+    }
+    if says_nothing {
+        return (ChildEnd::Failed, answer, Some("it ended without a word".to_owned()));
+    }
+    if !answer.is_cut && !answer.pass.cut_short {
+        return (ChildEnd::Done, answer, None);
+    }
+    let (end, words) = match is_late {
+        true => (ChildEnd::Timeout, "its time was up; this is what it had"),
+        false => (ChildEnd::OverBudget, "it reached the bound on its steps or tokens; this is what it had"),
+    };
+    (end, answer, Some(words.to_owned()))
+}
+
+/// What a failed call of the model means for whoever asked.
+fn of_ledger(error: &LedgerError) -> ChildOutcome {
+    match error {
+        LedgerError::OverBudget => {
+            ChildOutcome::because(ChildEnd::OverBudget, "what the turn and its agents may take is used up")
+        }
+        LedgerError::Model(_) | LedgerError::Unpriced(_) | LedgerError::Store => {
+            ChildOutcome::because(ChildEnd::Failed, format!("its model failed: {}", error.label()))
+        }
+    }
+}
+
+/// How many tokens a child may take.
+fn tokens_of(tree: &Tree, child: &ChildRun) -> u64 {
+    child.usage.total() + tree.left_tokens() / 100 * PERCENT_OF_CHILD
+}
+
+/// What a child is known to have taken.
+const fn spent_by(child: &ChildRun) -> ChildSpent {
+    ChildSpent { usage: child.usage, nano_usd: child.nano_usd }
+}

@@ -1,0 +1,45 @@
+//! The log of a child: its steps are on record with it, apart from the session.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::super::log::StepLog;
+use figaro_base::ids::RunId;
+use figaro_domain::child::ChildRun;
+use figaro_domain::conversation::Message;
+use figaro_domain::tool::ToolCall;
+use figaro_domain::turn::Step;
+use figaro_domain::usage::Usage;
+use figaro_store::{ChildSpent, ChildStore, ConversationStore, StoreError};
+
+/// The log of a child.
+#[derive(Debug)]
+pub(super) struct ChildLog {
+    pub(super) store: Arc<dyn ChildStore>,
+    pub(super) calls: Arc<dyn ConversationStore>,
+    pub(super) child: ChildRun,
+}
+
+#[async_trait]
+impl StepLog for ChildLog {
+    fn run(&self) -> RunId {
+        self.child.id
+    }
+
+    async fn record(&self, step: Step, usage: Usage, nano_usd: Option<u64>) -> Result<(), StoreError> {
+        self.store.record_child_step(&self.child, step, ChildSpent { usage, nano_usd }).await
+    }
+
+    async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<(), StoreError> {
+        self.store.child_tool_ended(&self.child, call, result).await
+    }
+
+    async fn calls(&self) -> Result<Vec<ToolCall>, StoreError> {
+        self.calls.tool_calls(self.child.id).await
+    }
+
+    async fn messages(&self) -> Result<Vec<Arc<Message>>, StoreError> {
+        self.store.child_messages(self.child.id).await
+    }
+}

@@ -1,0 +1,338 @@
+//! Ends a turn: looks up what its end depends on, has [`super::finish`] decide, writes that in one commit, and then has it
+//! delivered.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio_util::sync::CancellationToken;
+
+use super::control::{CancelReason, Control};
+use super::error::TurnError;
+use super::finish::{Facts, finish};
+use super::outcome::Outcome;
+use super::parked::Parked;
+use super::question::Question;
+use super::report::Reporter;
+use super::trace::Tracer;
+use crate::delivery::{Delivery, Owners};
+use crate::tools::Registry;
+use figaro_base::ids::{ChatId, TaskId, UserId};
+use figaro_base::text::one_line;
+use figaro_domain::approval::Approval;
+use figaro_domain::chat::ConfigPatch;
+use figaro_domain::delivery::{Card, PendingDelivery};
+use figaro_domain::tool::{Effect, ToolCall};
+use figaro_domain::turn::{ActiveTurn, ParkedTurn};
+use figaro_domain::usage::tokens;
+use figaro_ledger::Ledger;
+use figaro_policy::access::Standing;
+use figaro_prompts::texts::{Locales, Texts, fill};
+use figaro_store::{ChildStore, ConversationStore, SettingsStore, StoreError, TaskStore, UndoStore};
+
+/// Words to owners name somebody in so many characters.
+const NAME_CHARS: usize = 40;
+/// Owners are told of what one person asks for once within this time, and of so many people.
+const NOTICE_PAUSE: TimeDelta = TimeDelta::hours(1);
+const MAX_NOTICES: usize = 20;
+
+/// Writes the end of a turn in one commit, then delivers its answer and cards. Called by the pipeline.
+#[derive(Debug, Clone)]
+pub struct Ender {
+    /// The store of turns and messages.
+    pub conversations: Arc<dyn ConversationStore>,
+    /// The store of scheduled tasks.
+    pub tasks: Arc<dyn TaskStore>,
+    /// The store of the settings of chats.
+    pub settings: Arc<dyn SettingsStore>,
+    /// What turns did that can be taken back.
+    pub undos: Arc<dyn UndoStore>,
+    /// The children of turns.
+    pub children: Arc<dyn ChildStore>,
+    /// The registry of all tools.
+    pub tools: Arc<Registry>,
+    /// The record of what was spent, and the way to the models.
+    pub ledger: Arc<Ledger>,
+    /// The texts for people, by language.
+    pub locales: Arc<Locales>,
+    /// Turns that wait for a person.
+    pub parked: Parked,
+    /// About whom owners were told that something is to be approved, and when.
+    pub notices: Arc<Mutex<HashMap<UserId, DateTime<Utc>>>>,
+    /// Delivers answers to chats.
+    pub delivery: Arc<dyn Delivery>,
+    /// The owners, for what only they can mend.
+    pub owners: Arc<dyn Owners>,
+    /// Notes what became of questions.
+    pub tracer: Tracer,
+    /// Reports failures to the log and to `/status`.
+    pub reporter: Reporter,
+}
+
+impl Ender {
+    /// Writes how a turn ended, then says it.
+    pub(super) async fn end(
+        &self,
+        turn: &ActiveTurn,
+        question: &Question,
+        outcome: &Outcome,
+        control: &Control,
+    ) {
+        self.note(turn, outcome);
+        let facts = self.facts(turn, question, outcome).await;
+        let finish = finish(&facts, outcome);
+        if let Err(error) = self.conversations.end_turn(turn, finish.end.clone()).await {
+            // Not written, so not sent either: the next start runs the turn again.
+            self.reporter.report(&error, "an answer could not be stored");
+            self.hold(question).await;
+        } else {
+            self.tracer.ended(turn.id, question, outcome).await;
+            self.wait(finish.end.parked, question, control).await;
+            if matches!(outcome, Outcome::Stopped(_)) {
+                control.tell_of_stop(finish.end.delivery.is_some());
+            }
+            self.deliver(turn, finish.end.delivery, &control.cancel).await;
+            self.deliver_cards(finish.end.cards).await;
+            if finish.is_declined {
+                self.decline(question, facts.texts.error_internal()).await;
+            }
+        }
+        // Whoever asked need not wait for that.
+        if let Some(TurnError::OverBudget { time, zone }) = outcome.error() {
+            self.tell_owners(time, zone).await;
+        }
+    }
+
+    /// Counts one more notice about what somebody asks for; `false` while owners have had one.
+    fn may_notify(&self, approval: &Approval) -> bool {
+        let now = self.reporter.now();
+        let mut told = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        told.retain(|_, at| now - *at < NOTICE_PAUSE);
+        let is_new = told.len() < MAX_NOTICES && !told.contains_key(&approval.requester.user);
+        if is_new {
+            told.insert(approval.requester.user.clone(), now);
+        }
+        is_new
+    }
+
+    /// Tells owners of a call that waits where nobody who may approve it may be reading.
+    async fn tell_approvers(&self, parked: &ParkedTurn, question: &Question) {
+        let Some(approval) = parked.question.approval.as_deref() else { return };
+        let is_here = approval.targets.iter().all(|target| target.chat == approval.asked_in);
+        let is_seen = question.is_in_group() && approval.right.is_some() && is_here;
+        let is_own = question.standing == Standing::Owner && !approval.needs_other;
+        if is_seen || is_own {
+            return;
+        }
+        if !self.may_notify(approval) {
+            return;
+        }
+        // Nothing in a name is to become a link.
+        let name = one_line(&approval.requester.name, NAME_CHARS).replace(['.', '/', '@'], " ");
+        let words = |texts: &Texts| fill(texts.approval_notice(), &[("name", &name)]);
+        self.owners.tell(self.locales.map(words)).await;
+    }
+
+    async fn deliver_cards(&self, cards: Vec<PendingDelivery>) {
+        for card in cards {
+            self.delivery.deliver(card, &CancellationToken::new()).await;
+        }
+    }
+
+    /// A turn waits from now on: an answer may come as soon as its question is seen, and so may a stop. One that was stopped
+    /// while this was being stored waits for nothing.
+    async fn wait(&self, parked: Option<Box<ParkedTurn>>, question: &Question, control: &Control) {
+        let Some(parked) = parked else { return };
+        self.tell_approvers(&parked, question).await;
+        let run = parked.turn.id;
+        self.parked.add(*parked).await;
+        if control.park() || control.reason() != CancelReason::Stopped {
+            return;
+        }
+        if let Err(error) = self.parked.give_up(run, None).await {
+            self.reporter.report(&error, "a turn that was stopped could not be given up");
+        }
+    }
+
+    /// Logs a failure, and counts for `/status` what answered or failed.
+    fn note(&self, turn: &ActiveTurn, outcome: &Outcome) {
+        let vitals = &self.reporter.vitals;
+        if let Some(error) = outcome.error() {
+            let label = error.label();
+            tracing::error!(run = %turn.id, label, ?error, "a turn failed");
+            vitals.failed(self.reporter.now(), label);
+        }
+        if let Some(model) = outcome.answer().and_then(|answer| answer.pass.model.as_ref()) {
+            vitals.answered_by(&model.to_string());
+        }
+    }
+
+    async fn facts<'a>(
+        &'a self,
+        turn: &'a ActiveTurn,
+        question: &'a Question,
+        outcome: &Outcome,
+    ) -> Facts<'a> {
+        let is_task = question.task.is_some();
+        let is_early = matches!(outcome, Outcome::Stopped(_) | Outcome::Failed(..));
+        Facts {
+            turn,
+            question,
+            texts: self.texts(question),
+            now: self.reporter.now(),
+            has_shown: is_early && !is_task && self.delivery.has_shown(turn.id).await,
+            has_acted: outcome.error().is_some() && is_task && self.has_acted(turn).await,
+            can_undo: self.can_undo(turn).await,
+            called_off: self.called_off(turn).await,
+            cards: self.cards(turn, question, outcome).await,
+        }
+    }
+
+    /// Whether a turn did what can be taken back. It is looked up and not kept with the turn, so that no end of it hides that.
+    async fn can_undo(&self, turn: &ActiveTurn) -> bool {
+        let undo = self.undos.undo(turn.id).await;
+        let undo =
+            undo.inspect_err(|error| self.reporter.report(error, "what can be taken back could not be read"));
+        undo.is_ok_and(|undo| undo.is_some())
+    }
+
+    /// The calls of a turn that were approved and not made after all. Only a turn that has waited has some.
+    async fn called_off(&self, turn: &ActiveTurn) -> Vec<ToolCall> {
+        if turn.resumed_by.is_none() {
+            return Vec::new();
+        }
+        let calls = self.conversations.tool_calls(turn.id).await;
+        let mut calls = calls
+            .inspect_err(|error| self.reporter.report(error, "the calls of a turn could not be read"))
+            .unwrap_or_default();
+        calls.retain(ToolCall::is_called_off);
+        calls
+    }
+
+    /// Learns anew which turns wait, after something in the store has changed it.
+    pub(super) async fn reload_parked(&self) {
+        if let Err(error) = self.parked.reload().await {
+            self.reporter.report(&error, "which turns wait for a person could not be read");
+        }
+    }
+
+    async fn deliver(
+        &self,
+        turn: &ActiveTurn,
+        delivery: Option<PendingDelivery>,
+        cancel: &CancellationToken,
+    ) {
+        match delivery {
+            // A stop that ended the turn does not stop what it left from being delivered.
+            Some(delivery) if cancel.is_cancelled() => {
+                self.delivery.deliver(delivery, &CancellationToken::new()).await;
+            }
+            Some(delivery) => self.delivery.deliver(delivery, cancel).await,
+            None => self.delivery.withdraw(turn.id).await,
+        }
+    }
+
+    /// Says that a question stays in the inbox, so that nobody sends it again and gets two answers.
+    pub(super) async fn hold(&self, question: &Question) {
+        self.decline(question, self.texts(question).error_store()).await;
+    }
+
+    async fn decline(&self, question: &Question, words: &str) {
+        // Of a task, its creator is told.
+        if let Some(part) = question.parts.first().filter(|_| question.task.is_none()) {
+            let words = format!("⚠️ {words}");
+            self.delivery.decline(&part.place, part.message, &words).await;
+        }
+    }
+
+    /// Says that there is no question to try again.
+    pub(super) async fn nothing_to_retry(&self, asked: &Question) {
+        if let Some(first) = asked.parts.first() {
+            self.delivery.decline(&first.place, first.message, self.texts(asked).retry_nothing()).await;
+        }
+    }
+
+    fn texts(&self, question: &Question) -> &Texts {
+        self.locales.of(question.parts.first().and_then(|part| part.language.as_deref()))
+    }
+
+    /// Whether a turn has called anything that may not be called twice. When nobody knows, it has.
+    async fn has_acted(&self, turn: &ActiveTurn) -> bool {
+        let tools = self.tools.looking_up();
+        let found = |name: &str| tools.get(name, &[name.to_owned()]);
+        let reads = |name: &str| found(name).is_some_and(|tool| tool.effect() == Effect::Read);
+        match self.calls_of_all(turn).await {
+            Ok(calls) => calls.iter().any(|call| !reads(&call.call.name)),
+            Err(_) => true,
+        }
+    }
+
+    /// The calls of a turn and of its children.
+    async fn calls_of_all(&self, turn: &ActiveTurn) -> Result<Vec<ToolCall>, StoreError> {
+        let mut calls = self.conversations.tool_calls(turn.id).await?;
+        for child in self.children.children(turn.id).await? {
+            calls.extend(self.conversations.tool_calls(child.id).await?);
+        }
+        Ok(calls)
+    }
+
+    /// What is shown behind the words of a turn: what it changed of the chat's settings; the tasks that it made or changed;
+    /// then, once in a chat, the question where it is, if one of the tasks rests on a guess.
+    async fn cards(&self, turn: &ActiveTurn, question: &Question, outcome: &Outcome) -> Vec<Card> {
+        let Some(first) = question.parts.first() else { return Vec::new() };
+        let tasks = outcome.answer().map_or(&[][..], |answer| &answer.tasks);
+        let settings = self.may_have_configured(turn).await.then_some(Card::Settings);
+        let asks = !tasks.is_empty() && self.asks_for_zone(first.place.chat, tasks).await;
+        let tasks = tasks.iter().copied().map(Card::Task);
+        settings.into_iter().chain(tasks).chain(asks.then_some(Card::Zone)).collect()
+    }
+
+    /// Whether one of these tasks rests on a guess where the chat is, and nobody was asked yet; then they are now.
+    async fn asks_for_zone(&self, chat: ChatId, tasks: &[TaskId]) -> bool {
+        let asking = async {
+            let mut is_assumed = false;
+            for task in tasks {
+                is_assumed |= self.tasks.task(*task).await?.is_some_and(|task| task.zone_assumed);
+            }
+            let config = self.settings.chat_config(chat).await?;
+            if !is_assumed || config.timezone.is_some() || config.zone_asked.is_some() {
+                return Ok(false);
+            }
+            let asked = ConfigPatch { zone_asked: Some(self.reporter.now()), ..ConfigPatch::default() };
+            self.settings.change_chat_config(chat, asked).await.map(|_| true)
+        };
+        asking.await.unwrap_or_else(|error: StoreError| {
+            // The next task asks again.
+            self.reporter
+                .report(&error, "whether a chat is to be asked for its time zone could not be settled");
+            false
+        })
+    }
+
+    /// Whether a turn may have changed settings of its chat. Looked up and not kept with it, so that no end of a turn
+    /// hides it. Where nobody can tell now, it may have: the delivery looks again, and shows nothing where there is nothing.
+    async fn may_have_configured(&self, turn: &ActiveTurn) -> bool {
+        match self.settings.config_change(turn.id).await {
+            Ok(change) => change.is_some(),
+            Err(error) => {
+                self.reporter.report(&error, "whether a turn changed settings could not be looked up");
+                true
+            }
+        }
+    }
+
+    /// That the day's budget is used up, once a day.
+    async fn tell_owners(&self, time: &str, zone: &str) {
+        match self.ledger.tell_of_caps().await {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => {
+                return self.reporter.report(&error, "whether owners know of a cap could not be stored");
+            }
+        }
+        let spent = self.ledger.spent_today();
+        let (tokens, money) = (tokens(spent.tokens), spent.money());
+        let values = [("tokens", tokens.as_str()), ("money", &money), ("time", time), ("zone", zone)];
+        self.owners.tell(self.locales.map(|texts| fill(texts.caps_reached(), &values))).await;
+    }
+}

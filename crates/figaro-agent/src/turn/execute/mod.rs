@@ -1,0 +1,369 @@
+//! Does what the machine says: calls the model, shows its words as they come, makes its calls, records both.
+
+pub mod calls;
+
+use std::sync::Arc;
+
+use self::calls::{Caller, ReadyCall, Records, ready};
+use super::control::CancelReason;
+use super::error::TurnError;
+use super::outcome::{Outcome, Parking};
+use super::parked::Parked;
+use super::question::Question;
+use super::report::Reporter;
+use super::run::{Answer, Planned, Run, Step};
+use super::setup::Setup;
+use crate::tools::{ToolContext, TreeShare};
+use figaro_domain::conversation::{Message, Role};
+use figaro_domain::tool::Call;
+use figaro_domain::turn::{Approved, PersonQuestion, Step as TurnStep};
+use figaro_ledger::{Drawing, Ledger, LedgerError, MeteredStream};
+use figaro_policy::access::{Admins, may_change};
+use figaro_provider::fold::Pass;
+use figaro_provider::{AnswerSchema, Event, ProviderError, Request};
+use figaro_store::StoreError;
+
+/// Executes what the machine of a turn decides: calls the model, makes tool calls, records each step.
+#[derive(Debug, Clone)]
+pub struct Executor {
+    /// Calls models, and books what that costs.
+    pub ledger: Arc<Ledger>,
+    /// Makes the tool calls.
+    pub caller: Caller,
+    /// Turns that wait for a person.
+    pub parked: Parked,
+    /// Who administers a chat: places to wait are kept for them.
+    pub admins: Arc<dyn Admins>,
+    /// Reports failures to the log and to `/status`.
+    pub reporter: Reporter,
+}
+
+/// What a run has come to.
+pub(super) enum Driven {
+    /// It has its answer.
+    Answered(Box<Answer>),
+    /// It asks a person.
+    Asks(Box<Asks>),
+}
+
+/// A run that asks a person.
+pub(super) struct Asks {
+    run: Run,
+    call: Call,
+    question: PersonQuestion,
+}
+
+/// Why a run goes no further, with what was written until then.
+pub(super) enum Halt {
+    Cancelled(Answer),
+    Model(LedgerError, Answer),
+    Store(StoreError),
+    Internal,
+}
+
+/// A pass that did not come to its end; without an error it was cancelled.
+struct Broken {
+    pass: Pass,
+    error: Option<LedgerError>,
+}
+
+impl From<StoreError> for Halt {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Executor {
+    /// Executes a turn to its end.
+    pub(super) async fn execute(&self, run: Run, setup: &Setup, question: &Question) -> Outcome {
+        match self.drive(run, setup).await {
+            Ok(Driven::Answered(answer)) => Outcome::of(Self::with_heard(*answer, setup), question),
+            Ok(Driven::Asks(asks)) => Self::parked(*asks),
+            Err(halt) => self.halted(halt, setup).await,
+        }
+    }
+
+    /// Does what the machine of a run says until it has an answer or asks a person.
+    ///
+    /// # Errors
+    /// Why it goes no further.
+    pub(super) async fn drive(&self, mut run: Run, setup: &Setup) -> Result<Driven, Halt> {
+        // It is made now or never.
+        let mut approved = setup.taken_up.approved.clone();
+        loop {
+            run = match run.next() {
+                Step::CallModel { with_tools } => {
+                    let is_at_bound = with_tools && setup.is_at_bound(run.usage().total());
+                    if is_at_bound {
+                        run = run.handing_back();
+                    }
+                    self.call_model(run, with_tools && !is_at_bound, setup).await?
+                }
+                Step::CallTools(planned) => self.call_tools(run, planned, approved.take(), setup).await?,
+                Step::Ask { call, question } => {
+                    // From here on it neither begins again nor takes an edit in.
+                    if !setup.control.commit() {
+                        return Err(Halt::Cancelled(run.answer(Pass::default())));
+                    }
+                    return Ok(Driven::Asks(Box::new(Asks { run, call, question })));
+                }
+                Step::Done(answer) => return Ok(Driven::Answered(answer)),
+            };
+        }
+    }
+
+    fn parked(Asks { run, call, question }: Asks) -> Outcome {
+        // Before a call to approve, which is a card of its own, nothing is told.
+        let said = if question.approval.is_none() { run.untold() } else { Vec::new() };
+        match serde_json::to_value(run.telling(&said).state()) {
+            Ok(state) => Outcome::Parked(Box::new(Parking { state, call, question, said })),
+            Err(error) => {
+                tracing::error!(%error, "the state of a turn cannot be stored");
+                Outcome::Failed(TurnError::Internal, Answer::default())
+            }
+        }
+    }
+
+    /// What was written, with all that people have heard of the children.
+    fn with_heard(answer: Answer, setup: &Setup) -> Answer {
+        let heard = setup.kin.floor.heard_beside(&answer.said);
+        answer.saying(heard)
+    }
+
+    async fn halted(&self, halt: Halt, setup: &Setup) -> Outcome {
+        match halt {
+            Halt::Cancelled(answer) => match setup.control.reason() {
+                CancelReason::Stopped => Outcome::Stopped(Self::with_heard(answer, setup).whole()),
+                CancelReason::Shutdown => Outcome::Abandoned,
+                CancelReason::Again(question) => Outcome::Restarted(question),
+            },
+            Halt::Model(error, answer) => {
+                let model = answer.pass.model.as_ref().unwrap_or(&setup.model);
+                let error = TurnError::of_ledger(error, &self.ledger, model).await;
+                Outcome::Failed(error, Self::with_heard(answer, setup).whole())
+            }
+            // Nothing more can be promised.
+            Halt::Store(error) => {
+                self.reporter.report(&error, "a turn could not store what it does");
+                Outcome::Failed(TurnError::Internal, Answer::default())
+            }
+            Halt::Internal => Outcome::Failed(TurnError::Internal, Answer::default()),
+        }
+    }
+
+    /// Has the model write one pass.
+    async fn call_model(&self, run: Run, with_tools: bool, setup: &Setup) -> Result<Run, Halt> {
+        let cost = |pass: Pass| Pass { nano_usd: self.cost(&pass, setup), ..pass };
+        match self.pass(&run, with_tools, setup).await {
+            Ok(pass) => {
+                let pass = cost(pass);
+                let said = self.said(&pass, setup);
+                let run = run.model_answered(pass);
+                match run.next() {
+                    Step::Done(_) | Step::Ask { .. } => {}
+                    Step::CallTools(_) => {
+                        setup.voice.end_pass();
+                        self.record(&run, Some(said), setup).await?;
+                    }
+                    // Nothing is stored of an answer that is written anew.
+                    Step::CallModel { .. } => {
+                        tracing::info!(run = %setup.turn.id, "an answer is written anew: it promised what no task was stored for, or did not fit its form");
+                        setup.voice.end_pass();
+                        self.record(&run, None, setup).await?;
+                    }
+                }
+                Ok(run)
+            }
+            Err(Broken { pass, error: None }) => Err(Halt::Cancelled(run.broken_off(cost(pass)))),
+            Err(Broken { pass, error: Some(error) }) => {
+                let is_refused = matches!(error, LedgerError::Model(ProviderError::Refused(_)));
+                match run.model_failed(cost(pass), is_refused) {
+                    Ok(run) => {
+                        tracing::warn!(%error, run = %setup.turn.id, "the model has failed, and the turn goes on without what failed");
+                        Ok(run)
+                    }
+                    Err(answer) => Err(Halt::Model(error, *answer)),
+                }
+            }
+        }
+    }
+
+    async fn pass(&self, run: &Run, with_tools: bool, setup: &Setup) -> Result<Pass, Broken> {
+        let mut pass = Pass::default();
+        let request = Request {
+            tools: if with_tools { setup.tools.specs(run.found()) } else { Vec::new() },
+            web_search: setup.tools.web_search().is_some(),
+            settings: setup.settings,
+            earlier: run.earlier().clone(),
+            schema: run
+                .form()
+                .map(|form| AnswerSchema { name: form.name().to_owned(), schema: form.schema().clone() }),
+            tells_schema: true,
+            ..Request::new("", setup.instructions.as_str(), run.items().to_vec())
+        };
+        let cancel = &setup.control.cancel;
+        let opening = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(Broken { pass, error: None }),
+            opening = self.open(request, setup) => opening,
+        };
+        let mut call = match opening {
+            Ok(call) => call,
+            Err(error) => return Err(Broken { pass, error: Some(error) }),
+        };
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = cancel.cancelled() => None,
+                event = call.next() => Some(event),
+            };
+            let error = match event {
+                Some(None) => return Ok(pass),
+                Some(Some(Ok(event))) => {
+                    // What is to have a form is shown when it is whole and has it.
+                    if run.form().is_none() || !matches!(event, Event::TextDelta(_)) {
+                        self.show(&event, setup);
+                    }
+                    pass.absorb(event);
+                    continue;
+                }
+                None => None,
+                Some(Some(Err(error))) => Some(error.into()),
+            };
+            pass.usage = Some(call.so_far());
+            return Err(Broken { pass, error });
+        }
+    }
+
+    /// Calls the model, within what the turn and its children may take together once there are some.
+    async fn open(&self, request: Request, setup: &Setup) -> Result<MeteredStream, LedgerError> {
+        let payer = setup.context.payer();
+        let by = setup.drawn_by();
+        match setup.kin.tree(by) {
+            Some(tree) => {
+                self.ledger.call_within(Drawing { tree: &tree, by }, &setup.model, request, payer).await
+            }
+            None => self.ledger.call(&setup.model, request, payer).await,
+        }
+    }
+
+    fn cost(&self, pass: &Pass, setup: &Setup) -> Option<u64> {
+        let model = pass.model.as_ref().unwrap_or(&setup.model);
+        self.ledger.cost(model, pass.usage.unwrap_or_default(), pass.searches)
+    }
+
+    fn show(&self, event: &Event, setup: &Setup) {
+        let kind = match event {
+            Event::TextDelta(text) => {
+                if !setup.voice.is_seen() || setup.control.commit() {
+                    setup.voice.write(text.clone());
+                }
+                return;
+            }
+            Event::Searched => match setup.tools.web_search() {
+                Some(tool) => calls::started(tool, None),
+                None => return,
+            },
+            Event::Answering(_)
+            | Event::ToolCall(_)
+            | Event::Source(_)
+            | Event::Private(_)
+            | Event::Completed { .. } => return,
+        };
+        if !setup.control.commit() {
+            return;
+        }
+        self.caller.bus.publish(setup.turn.id, kind);
+    }
+
+    /// What a pass that goes on to call tools has said, as a message; one without words too, so that a restart tells its calls
+    /// from those of the pass before.
+    fn said(&self, pass: &Pass, setup: &Setup) -> Message {
+        Message {
+            model_id: Some(pass.model.as_ref().unwrap_or(&setup.model).to_string()),
+            token_usage: pass.usage,
+            nano_usd: pass.nano_usd,
+            private: pass.private.clone(),
+            sources: pass.sources.clone(),
+            ..Message::new(setup.turn.session, Role::Assistant, pass.text.clone(), self.reporter.now())
+        }
+    }
+
+    /// Records a pass that goes on, in one write with the calls that are about to be made. A turn that was told to end makes
+    /// none; its pass is on record all the same, so that a restart does not repeat it.
+    async fn record(&self, run: &Run, said: Option<Message>, setup: &Setup) -> Result<(), Halt> {
+        let state = serde_json::to_value(run.state()).map_err(|error| {
+            tracing::error!(%error, run = %setup.turn.id, "the state of a turn cannot be stored");
+            Halt::Internal
+        })?;
+        let step = TurnStep { state: Some(state), said, calls: Vec::new() };
+        match run.next() {
+            Step::CallTools(planned) => self.start(planned, step, run, setup).await,
+            Step::CallModel { .. } | Step::Ask { .. } | Step::Done(_) => {
+                Ok(setup.log.record(step, run.usage(), run.nano_usd()).await?)
+            }
+        }
+    }
+
+    /// Records that calls start, if they may.
+    async fn start(
+        &self,
+        planned: Vec<Planned>,
+        step: TurnStep,
+        run: &Run,
+        setup: &Setup,
+    ) -> Result<(), Halt> {
+        let calls = ready(planned, run.found(), &setup.tools, &setup.taken_up);
+        let acts = calls.iter().any(ReadyCall::acts);
+        let may_call = !setup.control.cancel.is_cancelled() && (!acts || setup.control.commit());
+        let calls = if may_call { self.caller.records(&calls, &*setup.log) } else { Vec::new() };
+        setup.log.record(TurnStep { calls, ..step }, run.usage(), run.nano_usd()).await?;
+        match may_call {
+            true => Ok(()),
+            false => Err(Halt::Cancelled(run.answer(Pass::default()))),
+        }
+    }
+
+    /// Makes the calls of a pass. A call under way when the turn is cancelled is torn off: its record stays `running`, which
+    /// is the truth.
+    async fn call_tools(
+        &self,
+        run: Run,
+        planned: Vec<Planned>,
+        approved: Option<Arc<Approved>>,
+        setup: &Setup,
+    ) -> Result<Run, Halt> {
+        // A restart may have come before they were recorded.
+        if planned.iter().any(|planned| setup.taken_up.has_not_started(&planned.call.id)) {
+            self.start(planned.clone(), TurnStep::default(), &run, setup).await?;
+        }
+        let mut calls = ready(planned, run.found(), &setup.tools, &setup.taken_up);
+        calls::approve(&mut calls, approved);
+        let can_ask = setup.context.can_ask && self.has_room(setup).await;
+        let addresses = run.addresses().clone();
+        let by = setup.drawn_by();
+        let tree = setup.kin.tree(by).map(|tree| TreeShare { tree, by });
+        let context = ToolContext { addresses, can_ask, tree, ..setup.context.clone() };
+        let (log, session) = (&*setup.log, setup.turn.session);
+        let records = Records { log, session, turn: setup.turn.id };
+        let results = tokio::select! {
+            biased;
+            () = setup.control.cancel.cancelled() => return Err(Halt::Cancelled(run.answer(Pass::default()))),
+            results = self.caller.make(calls, &context, records) => results?,
+        };
+        let run = run.tools_answered(results);
+        // What its children took is part of what it took now.
+        setup.kin.take_unheard(setup.log.run());
+        Ok(run)
+    }
+
+    /// Whether a further question of this conversation may wait. Who administers the chat is looked up only where that decides.
+    async fn has_room(&self, setup: &Setup) -> bool {
+        let (conversation, user) = (setup.turn.conversation, &setup.context.speaker.user);
+        let has_room = |is_trusted| self.parked.has_room(conversation, user, is_trusted);
+        if has_room(false) || !has_room(true) {
+            return has_room(false);
+        }
+        may_change(&*self.admins, setup.context.standing, &setup.context.place, user).await
+    }
+}

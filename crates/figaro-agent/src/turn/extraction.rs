@@ -1,0 +1,355 @@
+//! Takes facts about people from what they say, in the background: a model proposes, rules decide (`memory::facts`), and the
+//! store changes in one commit that takes the marks of the messages away. No turn waits for it. A mark is written with the
+//! message, so that what was said before a stop is read after it, once.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::Semaphore;
+
+use crate::delivery::{Bus, Consents, TurnEventKind};
+use figaro_base::clock::Clock;
+use figaro_base::ids::{ChatId, EntryId, UserId};
+use figaro_base::shutdown::TaskTracker;
+use figaro_base::text::cut_middle;
+use figaro_domain::conversation::{Message, Role};
+use figaro_domain::facts::{FactChange, FactCounts};
+use figaro_domain::generation::Generation;
+use figaro_domain::memory::{Memory, label};
+use figaro_domain::model::ModelName;
+use figaro_domain::profile::Consent;
+use figaro_domain::usage::Payer;
+use figaro_ledger::{Ledger, LedgerError};
+use figaro_memory::RecordBooks;
+use figaro_memory::facts::{Known, Said, may_hold_fact, plan, read, schema};
+use figaro_prompts::{LabelledText, Prompts, UnreadView};
+use figaro_provider::fold::Pass;
+use figaro_provider::{AnswerSchema, Item, Request};
+use figaro_store::{
+    FactStore, ProfileStore, ReadFacts, Reading, SessionStore, SettingsStore, StoreError, UnreadBatch,
+};
+
+/// So much is read at once.
+const READING: Reading = Reading { messages: 10, before: 6, tries: 5 };
+/// So much of each message is read.
+const MESSAGE_CHARS: usize = 1_500;
+/// So much of each message before it.
+const BEFORE_CHARS: usize = 300;
+/// So many records of the chat are seen with them.
+const MAX_RECORDS: usize = 60;
+/// The bound on the answer.
+const MAX_TOKENS: u32 = 2_000;
+/// How long an answer may take.
+const TIMEOUT: Duration = Duration::from_secs(90);
+/// So many people's messages are read at the same time.
+pub const AT_ONCE: usize = 2;
+/// What was left, because a model failed or the budget was used up, is tried again so often.
+const AGAIN_AFTER: Duration = Duration::from_secs(300);
+
+/// The records of a chat that facts are seen together with. There are none in a chat that has chosen no context pack.
+#[async_trait]
+pub trait Records: Debug + Send + Sync {
+    /// A line for each.
+    async fn lines(&self, chat: ChatId) -> Result<Vec<String>, StoreError>;
+}
+
+#[async_trait]
+impl Records for RecordBooks {
+    async fn lines(&self, chat: ChatId) -> Result<Vec<String>, StoreError> {
+        let book = self.in_chat(chat).await?;
+        let packs = self.prompts.packs();
+        let entries = book.entries();
+        Ok(entries.iter().take(MAX_RECORDS).map(|entry| packs.rendering().line(&book, entry)).collect())
+    }
+}
+
+/// What is kept about people, by the settings.
+#[derive(Debug, Clone, Copy)]
+pub struct MemoryRules {
+    /// The most memories of a person; 0 for none.
+    pub limit: usize,
+    /// People are asked before.
+    pub asks: bool,
+}
+
+/// Takes facts from what people say. Cheap to clone; the pipeline calls it when a question is stored.
+#[derive(Debug, Clone)]
+pub struct Extractor {
+    /// The memories, and the messages that are still to be read.
+    pub facts: Arc<dyn FactStore>,
+    /// What people have said to it.
+    pub profiles: Arc<dyn ProfileStore>,
+    /// The models of sessions.
+    pub sessions: Arc<dyn SessionStore>,
+    /// The models of chats.
+    pub settings: Arc<dyn SettingsStore>,
+    /// The records of chats.
+    pub records: Arc<dyn Records>,
+    /// Asks people whether they agree.
+    pub consents: Arc<dyn Consents>,
+    /// The way to the models.
+    pub ledger: Arc<Ledger>,
+    /// What the model is told.
+    pub prompts: Arc<Prompts>,
+    /// Publishes what has changed.
+    pub bus: Bus,
+    /// Gives the current time.
+    pub clock: Clock,
+    /// Tracks the jobs: they end when it is asked to stop.
+    pub background: TaskTracker,
+    /// What is kept.
+    pub rules: MemoryRules,
+    /// The people whose messages are being read, and whether they have said more since.
+    pub busy: Arc<Mutex<HashMap<UserId, bool>>>,
+    /// The people who could not be asked.
+    pub unreached: Arc<Mutex<HashSet<UserId>>>,
+    /// Bounds how many are read at the same time.
+    pub at_once: Arc<Semaphore>,
+}
+
+/// Why messages were not read.
+#[derive(Debug, thiserror::Error)]
+enum Failed {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Model(#[from] LedgerError),
+    #[error("the model took too long")]
+    Slow,
+    #[error("{0}")]
+    Prompt(String),
+    #[error("the answer is not what was asked for: {0}")]
+    Answer(String),
+}
+
+impl Extractor {
+    /// Whether anything is remembered about people.
+    #[must_use]
+    pub const fn is_on(&self) -> bool {
+        self.rules.limit > 0
+    }
+
+    /// Has the messages of a person read that were not read yet. Returns at once. Of one person one job runs at a time: what
+    /// comes meanwhile is read together by the next.
+    pub fn look(&self, user: &UserId) {
+        if !self.is_on() {
+            return;
+        }
+        let is_free = self.with_busy(|busy| match busy.get_mut(user) {
+            Some(more) => {
+                *more = true;
+                false
+            }
+            None => busy.insert(user.clone(), false).is_none(),
+        });
+        if !is_free {
+            return;
+        }
+        let (this, user) = (self.clone(), user.clone());
+        self.background.spawn("extraction", async move {
+            tokio::select! {
+                () = this.background.stopping() => {}
+                () = this.work(&user) => {}
+            }
+        });
+    }
+
+    /// Goes on with what a stop, a failure or a used budget has left, until the bot stops.
+    pub async fn tend(self) {
+        while self.is_on() && !self.background.is_stopping() {
+            match self.facts.people_with_unread().await {
+                Ok(people) => people.iter().for_each(|user| self.look(user)),
+                Err(error) => {
+                    tracing::error!(%error, label = error.label(), "what is still to be read could not be looked up");
+                }
+            }
+            tokio::select! {
+                () = self.background.stopping() => {}
+                () = tokio::time::sleep(AGAIN_AFTER) => {}
+            }
+        }
+    }
+
+    async fn work(&self, user: &UserId) {
+        loop {
+            let Ok(_permit) = self.at_once.acquire().await else { return };
+            match self.next(user).await {
+                Ok(true) => continue,
+                Ok(false) => {}
+                Err(error @ Failed::Answer(_)) => {
+                    // The tries of each message bound this.
+                    tracing::warn!(%error, "no facts were taken from messages");
+                    continue;
+                }
+                Err(error) => tracing::warn!(%error, "facts are taken from messages later"),
+            }
+            let has_more = self.with_busy(|busy| {
+                let has_more = busy.insert(user.clone(), false) == Some(true);
+                if !has_more {
+                    busy.remove(user);
+                }
+                has_more
+            });
+            if !has_more {
+                return;
+            }
+        }
+    }
+
+    /// Reads the next messages of a person; `false` if nothing is left or nothing may be read now.
+    async fn next(&self, user: &UserId) -> Result<bool, Failed> {
+        if !self.ledger.has_spare() {
+            return Ok(false);
+        }
+        let profile = self.profiles.profile(user).await?;
+        let consent = profile.map(|profile| profile.consent).unwrap_or_default();
+        if consent == Consent::Refused {
+            self.facts.skip_unread(user).await?;
+            return Ok(false);
+        }
+        if !consent.allows(self.rules.asks) && consent != Consent::Unasked {
+            return Ok(false);
+        }
+        let Some(batch) = self.facts.take_unread(user, READING).await? else { return Ok(false) };
+        if !consent.allows(self.rules.asks) {
+            return self.ask(user, &batch).await;
+        }
+        let read = self.read(user, &batch).await;
+        if let Err(Failed::Model(_) | Failed::Slow | Failed::Prompt(_)) = &read {
+            self.facts.return_unread(user, &ids(&batch)).await?;
+        }
+        read.map(|()| true)
+    }
+
+    /// Asks a person whether facts may be remembered, where they have said something that may be one; they are asked once.
+    async fn ask(&self, user: &UserId, batch: &UnreadBatch) -> Result<bool, Failed> {
+        let is_fact = batch
+            .messages
+            .iter()
+            .any(|(unread, message)| may_hold_fact(Said { text: &message.text, foreign: &unread.foreign }));
+        if !is_fact {
+            self.end(user, batch, Vec::new()).await?;
+            return Ok(true);
+        }
+        self.facts.return_unread(user, &ids(batch)).await?;
+        // Who could not be written to from a group is asked once they write to the bot themselves.
+        if batch.chat.is_group() && self.with_unreached(|unreached| unreached.contains(user)) {
+            return Ok(false);
+        }
+        if self.consents.ask(user).await {
+            self.profiles.set_consent(user, Consent::Asked, self.clock.now()).await?;
+        } else {
+            self.with_unreached(|unreached| unreached.insert(user.clone()));
+        }
+        Ok(false)
+    }
+
+    async fn read(&self, user: &UserId, batch: &UnreadBatch) -> Result<(), Failed> {
+        let mut memories = self.facts.memories(user).await?;
+        memories.retain(|memory| memory.is_shown_to(user, batch.chat));
+        let answer = tokio::time::timeout(TIMEOUT, self.propose(user, batch, &memories));
+        let answer = answer.await.map_err(|_elapsed| Failed::Slow)??;
+        let proposals = read(&answer).map_err(Failed::Answer)?;
+        let known = Known { chat: batch.chat, messages: &batch.messages, memories: &memories };
+        let planned = plan(known, &proposals);
+        for (at, refusal) in &planned.refused {
+            tracing::debug!(at, ?refusal, "what a model proposed to remember was refused");
+        }
+        let counts = self.end(user, batch, planned.changes).await?;
+        if let Some(FactCounts { added, changed, removed }) = counts.filter(|counts| counts.is_some()) {
+            let run = batch.messages.last().and_then(|(_, message)| message.turn).unwrap_or_default();
+            let user = user.clone();
+            self.bus.publish(run, TurnEventKind::MemoryUpdated { user, added, changed, removed });
+        }
+        Ok(())
+    }
+
+    async fn end(
+        &self,
+        user: &UserId,
+        batch: &UnreadBatch,
+        changes: Vec<FactChange>,
+    ) -> Result<Option<FactCounts>, StoreError> {
+        let facts = ReadFacts { read: ids(batch), changes, limit: self.rules.limit, now: self.clock.now() };
+        self.facts.end_reading(user, facts).await
+    }
+
+    /// What a model proposes, as it wrote it.
+    async fn propose(&self, user: &UserId, batch: &UnreadBatch, known: &[Memory]) -> Result<String, Failed> {
+        let records = self.records.lines(batch.chat).await?;
+        let about = batch.messages.iter().find_map(|(_, message)| message.speaker.as_ref());
+        let view = UnreadView {
+            about: about.map(|speaker| speaker.name.clone()).unwrap_or_default(),
+            known: (1..)
+                .zip(known)
+                .map(|(at, memory)| labelled(label(at), &memory.content, usize::MAX))
+                .collect(),
+            records,
+            before: batch.before.iter().map(|message| said_before(user, message)).collect(),
+            new: (1..)
+                .zip(&batch.messages)
+                .map(|(at, (_, message))| labelled(format!("N{at}"), &message.text, MESSAGE_CHARS))
+                .collect(),
+        };
+        let instructions = self.prompts.extraction().map_err(Failed::Prompt)?;
+        let text = self.prompts.unread(&view).map_err(Failed::Prompt)?;
+        let model = self.model(batch).await?;
+        let request = Request {
+            settings: Generation { max_tokens: Some(MAX_TOKENS), ..Generation::default() },
+            schema: Some(AnswerSchema { name: "memories".to_owned(), schema: schema() }),
+            ..Request::new(model.model.clone(), instructions, vec![Item::user(text)])
+        };
+        let payer = Payer { chat: batch.chat, user: user.clone() };
+        let mut call = self.ledger.background(&model, request, payer).await?;
+        let mut pass = Pass::default();
+        while let Some(event) = call.next().await {
+            pass.absorb(event.map_err(LedgerError::from)?);
+        }
+        match pass.filtered {
+            Some(_) => Err(Failed::Answer("it was withheld".to_owned())),
+            None => Ok(pass.text),
+        }
+    }
+
+    /// The model that answers in the session: what is said there goes to no other.
+    async fn model(&self, batch: &UnreadBatch) -> Result<ModelName, Failed> {
+        let (config, session) = futures::try_join!(
+            self.settings.chat_config(batch.chat),
+            self.sessions.session_by_id(batch.session),
+        )?;
+        let chosen = session.and_then(|session| session.model).or(config.model);
+        Ok(chosen.unwrap_or_else(|| self.ledger.models.default_model().clone()))
+    }
+
+    fn with_unreached<T>(&self, work: impl FnOnce(&mut HashSet<UserId>) -> T) -> T {
+        work(&mut self.unreached.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn with_busy<T>(&self, work: impl FnOnce(&mut HashMap<UserId, bool>) -> T) -> T {
+        work(&mut self.busy.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn ids(batch: &UnreadBatch) -> Vec<EntryId> {
+    batch.messages.iter().map(|(unread, _)| unread.id).collect()
+}
+
+fn labelled(label: String, text: &str, chars: usize) -> LabelledText {
+    let half = chars / 2;
+    let text = if chars == usize::MAX { text.to_owned() } else { cut_middle(text, half, half, " … ") };
+    LabelledText { label, text }
+}
+
+fn said_before(user: &UserId, message: &Message) -> LabelledText {
+    let is_theirs = message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user);
+    let who = match message.role {
+        Role::User if message.forwarded_from.is_some() => "somebody whose words were passed on",
+        Role::User if is_theirs => "them",
+        Role::User => "another person",
+        Role::Assistant | Role::Tool | Role::System => "the bot",
+    };
+    labelled(who.to_owned(), &message.text, BEFORE_CHARS)
+}

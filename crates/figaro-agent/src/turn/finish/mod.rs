@@ -1,0 +1,267 @@
+//! Decides what the end of a turn writes and says, from what the turn was and how it ended. Pure: what has to be looked up
+//! for it is in [`Facts`].
+
+mod approval;
+mod facts;
+mod words;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+pub use self::facts::Facts;
+use super::outcome::{Outcome, Parking};
+use super::reply::Reply;
+use super::run::Answer;
+use figaro_base::ids::MessageId;
+use figaro_domain::conversation::{Message, Role};
+use figaro_domain::delivery::{Action, Card, PendingDelivery};
+use figaro_domain::facts::UsedMemories;
+use figaro_domain::pinning;
+use figaro_domain::session::SessionName;
+use figaro_domain::task::{Cost, Ended, Task, TaskChange};
+use figaro_domain::tool::{ToolCall, ToolStatus};
+use figaro_domain::turn::{ActiveTurn, Checkpoint, ParkedTurn, PersonQuestion, TurnEnd};
+
+/// What the end of a turn comes to.
+#[derive(Debug, Default)]
+pub struct Finish {
+    /// What is written, in one commit.
+    pub end: TurnEnd,
+    /// Its question could not be answered, which no delivery says: that is shown on the question itself.
+    pub is_declined: bool,
+}
+
+/// What a turn that ended like this writes and says.
+#[must_use]
+pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
+    if let Outcome::Parked(parking) = outcome {
+        return park(facts, parking);
+    }
+    let nothing = Answer::default();
+    let answer = outcome.answer().unwrap_or(&nothing);
+    let has_failed = outcome.error().is_some();
+    let is_early = has_failed || matches!(outcome, Outcome::Stopped(_));
+    // What a task had written when it failed is no answer, and it may be tried again.
+    let is_void = facts.question.task.is_some() && has_failed;
+    let message = if is_void { None } else { stored(facts, answer) };
+    let reply = words::reply(facts, outcome);
+    let delivery = delivery(facts, reply, message.as_ref(), answer);
+    let delivery = delivery.map(|delivery| PendingDelivery { early: is_early, ..delivery });
+    let is_answered = matches!(outcome, Outcome::Answered(_));
+    let (attached, mut cards) = attached(facts, delivery.is_some() && is_answered);
+    let delivery = delivery.map(|delivery| PendingDelivery { attached, ..delivery });
+    let delivery = match &facts.question.task {
+        Some(task) if is_answered => {
+            let actions = reminder_actions(task);
+            delivery.map(|delivery| PendingDelivery { actions, ..delivery })
+        }
+        None if is_answered => {
+            let delivery = delivery.map(|delivery| offering_reminder(delivery, answer));
+            delivery.map(|delivery| offering_pin(facts, delivery, answer))
+        }
+        _ => delivery,
+    };
+    let delivery = delivery.map(|delivery| offering_undo(facts, delivery));
+    if facts.can_undo && delivery.is_none() {
+        cards.push(Card::Undo);
+    }
+    let change = task_change(facts, outcome, answer, delivery.is_some());
+    let used = message.is_some().then(|| used(facts, answer)).flatten();
+    let observed = answer.observation.as_ref().filter(|_| !is_early);
+    let name = observed.and_then(|observed| SessionName::by_agent(observed.session_name.as_deref()?));
+    let is_declined = has_failed && (delivery.is_none() || facts.question.is_in_group());
+    let cards = deliveries(facts, cards).into_iter().chain(called_off(facts)).collect();
+    let end = TurnEnd {
+        messages: message.into_iter().collect(),
+        delivery,
+        cards,
+        task: change.map(|change| (change, facts.now)),
+        used,
+        name,
+        parked: None,
+    };
+    Finish { end, is_declined }
+}
+
+/// A turn that waits for a person: its question is a message of the conversation, and is sent with its buttons.
+fn park(facts: &Facts<'_>, parking: &Parking) -> Finish {
+    let Parking { state, call, question, said } = parking;
+    let Some(first) = facts.question.parts.first() else { return Finish::default() };
+    let text = question.approval.as_deref().map(|approval| approval::card(facts.texts, approval, facts.now));
+    let question = PersonQuestion { text: text.unwrap_or_else(|| question.text.clone()), ..question.clone() };
+    let said = said.iter().map(|said| said.text.clone());
+    let shown = said.chain([question.text.clone()]).collect::<Vec<_>>().join("\n\n");
+    let mut words = vec![shown.clone()];
+    words.extend(question.options.iter().map(|option| format!("[{option}]")));
+    let message = Message::new(facts.turn.session, Role::Assistant, words.join("\n"), facts.now);
+    let reply = Reply { markdown: shown, actions: Vec::new() };
+    let delivery = delivery(facts, reply, Some(&message), &Answer::default());
+    let parked = ParkedTurn {
+        turn: ActiveTurn {
+            // No message belongs to a pass whose calls are being made: they are all made.
+            checkpoint: Some(Checkpoint { state: state.clone(), from: u32::MAX }),
+            ..facts.turn.clone()
+        },
+        asked_at: 0,
+        call: call.clone(),
+        question: question.clone(),
+        ruling: None,
+        asked: facts.question.asker().unwrap_or(&first.speaker).user.clone(),
+        place: first.place.clone(),
+        language: first.language.clone(),
+        parked_at: facts.now,
+        expires_at: facts.now + TimeDelta::minutes(question.expires_after_min.into()),
+        answer: None,
+    };
+    let (options, approval) = (question.options, question.approval);
+    let actions = approval.as_deref().map(approval::actions).unwrap_or_default();
+    let is_card = approval.is_some();
+    let delivery = delivery.map(|delivery| PendingDelivery { options, actions, is_card, ..delivery });
+    let end =
+        TurnEnd { messages: vec![message], delivery, parked: Some(Box::new(parked)), ..TurnEnd::default() };
+    Finish { end, is_declined: false }
+}
+
+/// The answer as a message of the conversation; none without words.
+fn stored(facts: &Facts<'_>, answer: &Answer) -> Option<Message> {
+    let text = answer.pass.text.trim();
+    (!text.is_empty()).then(|| Message {
+        model_id: answer.pass.model.as_ref().map(ToString::to_string),
+        token_usage: Some(answer.usage),
+        nano_usd: answer.nano_usd,
+        private: answer.pass.private.clone(),
+        referenced_memories: answer.memories.clone(),
+        observation: answer.observation.clone(),
+        ..Message::new(facts.turn.session, Role::Assistant, text.to_owned(), facts.now)
+    })
+}
+
+/// The memories that the answer has used: those of whoever asked, who alone were shown.
+fn used(facts: &Facts<'_>, answer: &Answer) -> Option<UsedMemories> {
+    let user = facts.question.asker().filter(|_| !answer.memories.is_empty())?.user.clone();
+    Some(UsedMemories { user, ids: answer.memories.clone(), at: facts.now })
+}
+
+/// The message that an answer may quote: the question, in a private chat its last part.
+fn answered(facts: &Facts<'_>) -> Option<MessageId> {
+    let parts = &facts.question.parts;
+    let part = if facts.question.is_in_group() { parts.first() } else { parts.last() };
+    part.map(|part| part.message)
+}
+
+fn delivery(
+    facts: &Facts<'_>,
+    reply: Reply,
+    message: Option<&Message>,
+    answer: &Answer,
+) -> Option<PendingDelivery> {
+    let first = facts.question.parts.first().filter(|_| !reply.markdown.is_empty())?;
+    let task = facts.question.task.as_ref().map(|task| task.id);
+    Some(PendingDelivery {
+        entry: message.map(|message| message.id),
+        reply_to: answered(facts).filter(|_| task.is_none()),
+        language: first.language.clone(),
+        preview: answer.addresses.first_in(&reply.markdown),
+        actions: match &facts.question.task {
+            None => reply.actions,
+            // Nobody is to go on with what nobody asked for just now.
+            Some(_) => Vec::new(),
+        },
+        task,
+        ..PendingDelivery::new(facts.turn.id, first.place.clone(), reply.markdown, facts.now)
+    })
+}
+
+/// An answer, with a button that reminds of the record that the turn saved last, unless it made a task itself.
+fn offering_reminder(mut delivery: PendingDelivery, answer: &Answer) -> PendingDelivery {
+    let record = answer.remindable.last().filter(|_| answer.tasks.is_empty());
+    delivery.actions.extend(record.map(|record| Action::Remind(*record)));
+    delivery
+}
+
+/// An answer, with a button to pin it if it is worth keeping and nothing else is to be done with it.
+fn offering_pin(facts: &Facts<'_>, delivery: PendingDelivery, answer: &Answer) -> PendingDelivery {
+    let asked = facts.question.parts.iter().map(|part| part.text.as_str());
+    let is_plain = delivery.actions.is_empty() && delivery.attached.is_empty() && !answer.unkept;
+    if !is_plain || !pinning::is_offered(asked, answer.pass.text.trim()) {
+        return delivery;
+    }
+    PendingDelivery { actions: vec![Action::Pin], ..delivery }
+}
+
+/// An answer, with a button that takes back what the turn did, if it did something.
+fn offering_undo(facts: &Facts<'_>, mut delivery: PendingDelivery) -> PendingDelivery {
+    delivery.actions.extend(facts.can_undo.then_some(Action::Undo));
+    delivery
+}
+
+/// What can be done with a reminder that has come: such is the answer of a single run.
+fn reminder_actions(task: &Task) -> Vec<Action> {
+    match task.schedule.is_recurring() {
+        true => Vec::new(),
+        false => vec![Action::TaskDone(task.id), Action::TaskLater(task.id), Action::TaskTomorrow(task.id)],
+    }
+}
+
+/// The cards of a turn: those that stand below its words, if there are some, and those that follow. A task is one message
+/// with the words that tell of it, and with the question where the chat is.
+fn attached(facts: &Facts<'_>, has_words: bool) -> (Vec<Card>, Vec<Card>) {
+    let is_task = |card: &&Card| matches!(card, Card::Task(_));
+    let first = facts.cards.iter().find(is_task).filter(|_| has_words && facts.question.task.is_none());
+    let Some(first) = first else { return (Vec::new(), facts.cards.clone()) };
+    let zone = facts.cards.iter().find(|card| **card == Card::Zone);
+    let attached: Vec<Card> = [first].into_iter().chain(zone).copied().collect();
+    let others = facts.cards.iter().filter(|card| !attached.contains(card)).copied().collect();
+    (attached, others)
+}
+
+/// The change of the task whose prompt the turn ran; `None` for any other turn.
+fn task_change(
+    facts: &Facts<'_>,
+    outcome: &Outcome,
+    answer: &Answer,
+    is_delivered: bool,
+) -> Option<TaskChange> {
+    let run = facts.question.lease()?.run;
+    let cost = Cost { usage: answer.usage, nano_usd: answer.nano_usd };
+    let ended = match outcome {
+        Outcome::Failed(error, _) => {
+            let error = error.reason();
+            let again = error.may_pass() && !facts.has_acted;
+            Ended::Failed { error, again, cost }
+        }
+        // What it had written still goes out, but it was not carried out.
+        Outcome::Stopped(_) => Ended::Stopped(cost),
+        _ if is_delivered => return Some(TaskChange::Answered(run, cost)),
+        _ if answer.spoke => Ended::Spoke(cost),
+        _ => Ended::Silent(cost),
+    };
+    Some(TaskChange::Settle(run, ended))
+}
+
+/// What is said under a call that a person has approved and that was not made: the card alone says that it was approved, and what
+/// the model says of it may be wrong.
+fn called_off(facts: &Facts<'_>) -> Vec<PendingDelivery> {
+    let Some(first) = facts.question.parts.first() else { return Vec::new() };
+    let words = |call: &ToolCall| match call.status {
+        ToolStatus::Failed => facts.texts.approval_failed(),
+        ToolStatus::Denied => facts.texts.approval_called_off(),
+        ToolStatus::Running | ToolStatus::Unknown | ToolStatus::Complete => facts.texts.approval_unknown(),
+    };
+    let said = |call: &ToolCall| PendingDelivery {
+        reply_to: call.approved_on,
+        language: first.language.clone(),
+        ..PendingDelivery::new(facts.turn.id, first.place.clone(), words(call).to_owned(), facts.now)
+    };
+    facts.called_off.iter().map(said).collect()
+}
+
+/// Cards of their own, a millisecond apart: deliveries go out in the order of their times.
+fn deliveries(facts: &Facts<'_>, cards: Vec<Card>) -> Vec<PendingDelivery> {
+    let Some(first) = facts.question.parts.first() else { return Vec::new() };
+    let times = (1..).map(|at| facts.now + TimeDelta::milliseconds(at));
+    let delivery = |(card, at): (Card, DateTime<Utc>)| PendingDelivery {
+        language: first.language.clone(),
+        ..PendingDelivery::of_card(facts.turn.id, first.place.clone(), card, at)
+    };
+    cards.into_iter().zip(times).map(delivery).collect()
+}

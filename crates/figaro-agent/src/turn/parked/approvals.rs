@@ -1,0 +1,47 @@
+//! Turns that wait with a call that takes an approval.
+
+use super::Parked;
+use figaro_base::ids::{RunId, UpdateId};
+use figaro_domain::approval::Ruling;
+use figaro_domain::conversation::Conversation;
+use figaro_domain::turn::ParkedTurn;
+use figaro_store::StoreError;
+
+impl Parked {
+    /// The turns that wait with a call that takes an approval, the oldest first.
+    #[must_use]
+    pub fn with_approvals(&self) -> Vec<ParkedTurn> {
+        let waiting = self.waiting();
+        let asked = waiting.iter().map(|one| &one.parked).filter(|parked| parked.question.approval.is_some());
+        let mut asked: Vec<ParkedTurn> = asked.cloned().collect();
+        asked.sort_by_key(|parked| (parked.parked_at, parked.turn.id));
+        asked
+    }
+
+    /// The turn with this id, if it waits with a call that takes an approval.
+    #[must_use]
+    pub fn with_approval(&self, run: RunId) -> Option<ParkedTurn> {
+        let waiting = self.waiting();
+        let parked = &waiting.iter().find(|one| one.run() == run)?.parked;
+        parked.question.approval.is_some().then(|| parked.clone())
+    }
+
+    /// Stores what a person says to a call; gives the conversation in which the turn goes on, `None` if somebody has said
+    /// something before or it came too late. `press_shows`: whoever handles the press changes the message that asks.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn rule(
+        &self,
+        run: RunId,
+        ruling: Ruling,
+        press: UpdateId,
+        press_shows: bool,
+    ) -> Result<Option<Conversation>, StoreError> {
+        let conversation = self.0.store.rule_parked(run, ruling, press).await?;
+        if conversation.is_some() {
+            self.forget(run, !press_shows);
+        }
+        Ok(conversation)
+    }
+}

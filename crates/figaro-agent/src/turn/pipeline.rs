@@ -1,0 +1,332 @@
+//! The way of one turn through its stages: it begins in the store, is prepared, executed and ended. The queue calls it.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::FutureExt;
+
+use super::children::Children;
+use super::control::{CancelReason, Control};
+use super::end::Ender;
+use super::error::TurnError;
+use super::execute::Executor;
+use super::extraction::Extractor;
+use super::log::TurnLog;
+use super::naming::Namer;
+use super::outcome::Outcome;
+use super::parked::Parked;
+use super::prepare::Preparer;
+use super::question::{Again, Question};
+use super::queue::{Job, Runner};
+use super::report::Reporter;
+use super::rights::Rights;
+use super::run::Answer;
+use super::summaries::Summariser;
+use super::taken_up::{TakenUp, take_up};
+use crate::delivery::{Bus, TurnEventKind};
+use crate::languages::Languages;
+use figaro_base::ids::RunId;
+use figaro_domain::reception::TurnTrace;
+use figaro_domain::task::Task;
+use figaro_domain::turn::{ActiveTurn, Approved, GoneOn, TurnEnd};
+use figaro_domain::usage::Payer;
+use figaro_memory::VectorMaker;
+use figaro_store::{ConversationStore, StoreError, TaskStore};
+
+/// Runs the jobs of the queues: passes a turn from preparation to its end.
+#[derive(Debug, Clone)]
+pub struct Turns {
+    /// Checks what a person may do when their turn begins.
+    pub rights: Rights,
+    /// Loads what a turn needs and builds the window.
+    pub preparer: Preparer,
+    /// Executes what a turn's machine decides.
+    pub executor: Executor,
+    /// Runs the agents that turns ask.
+    pub children: Children,
+    /// Writes and says how a turn ended.
+    pub ender: Ender,
+    /// Names sessions once a turn has ended.
+    pub namer: Namer,
+    /// Summarises sessions, beside all turns.
+    pub summariser: Summariser,
+    /// Takes facts from what people say once it is stored.
+    pub extractor: Extractor,
+    /// Makes the vectors of messages once a turn has ended.
+    pub vectors: VectorMaker,
+    /// Turns that wait for a person.
+    pub parked: Parked,
+    /// The store of turns and messages.
+    pub conversations: Arc<dyn ConversationStore>,
+    /// The store of scheduled tasks.
+    pub tasks: Arc<dyn TaskStore>,
+    /// The languages in which runs of tasks speak.
+    pub languages: Languages,
+    /// Publishes the events of turns.
+    pub bus: Bus,
+    /// Reports failures to the log and to `/status`.
+    pub reporter: Reporter,
+}
+
+#[async_trait]
+impl Runner for Turns {
+    async fn run(&self, job: Job, control: Control) -> Option<Job> {
+        match job {
+            Job::Ask(question) => self.ask(question, control).await,
+            Job::GoOn(run) => self.go_on(run, control).await,
+            Job::Again(again) => self.ask_again(again, control).await,
+            Job::Resume(turn, question) => self.resume(turn, question, control).await,
+            Job::Task(task) => self.run_task(*task, control).await,
+            Job::Deliver(delivery) => {
+                self.ender.delivery.deliver(delivery, &control.cancel).await;
+                None
+            }
+        }
+    }
+}
+
+impl Turns {
+    async fn ask(&self, question: Question, control: Control) -> Option<Job> {
+        let conversation = question.parts.first()?.place.conversation();
+        match self.rights.admits(&question).await {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(error) => return self.not_begun(&error, &question).await,
+        }
+        let question = match self.rights.with_rights(question.clone()).await {
+            Ok(question) => question,
+            Err(error) => return self.not_begun(&error, &question).await,
+        };
+        let question = self.learning(question);
+        match self.conversations.begin_turn(conversation, &question.parts, self.reporter.now()).await {
+            // The very turn was begun before: it goes on where it was.
+            Ok(turn) if turn.checkpoint.is_some() => self.resume(turn, question, control).await,
+            Ok(turn) => {
+                if let Some(part) = question.parts.iter().find(|part| part.may_hold_facts()) {
+                    self.extractor.look(&part.speaker.user);
+                }
+                self.work(turn, question, TakenUp::default(), control).await
+            }
+            Err(error) => self.not_begun(&error, &question).await,
+        }
+    }
+
+    /// The question, of which nothing is read for facts where nothing is remembered, or where it only tests an agent.
+    fn learning(&self, mut question: Question) -> Question {
+        let is_on = self.extractor.is_on() && !question.client.is_eval;
+        question.parts.iter_mut().for_each(|part| part.learns &= is_on);
+        question
+    }
+
+    /// The question stays in the inbox: the next start answers it.
+    async fn not_begun(&self, error: &StoreError, question: &Question) -> Option<Job> {
+        self.reporter.report(error, "a turn could not begin");
+        self.ender.hold(question).await;
+        None
+    }
+
+    async fn ask_again(&self, Again { asked, model }: Again, control: Control) -> Option<Job> {
+        let first = asked.parts.first()?;
+        match self.rights.admits(&asked).await {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(error) => return self.not_begun(&error, &asked).await,
+        }
+        let conversation = first.place.conversation();
+        let now = self.reporter.now();
+        match self.conversations.begin_again(conversation, first.update, model, now).await {
+            Ok(Some((turn, stored))) => {
+                // What waited with the same question was given up.
+                self.ender.reload_parked().await;
+                let question = asked.again(stored);
+                match turn.checkpoint {
+                    Some(_) => self.resume(turn, question, control).await,
+                    None => self.work(turn, question, TakenUp::default(), control).await,
+                }
+            }
+            Ok(None) => {
+                self.ender.nothing_to_retry(&asked).await;
+                None
+            }
+            Err(error) => self.not_begun(&error, &asked).await,
+        }
+    }
+
+    async fn resume(&self, turn: ActiveTurn, question: Question, control: Control) -> Option<Job> {
+        match self.take_up(&turn, None).await {
+            Ok(taken_up) => {
+                // It may have acted: no edit of its question makes it begin again, also none that came just now.
+                if !control.commit() && matches!(control.reason(), CancelReason::Again(_)) {
+                    return Some(Job::Resume(turn, question));
+                }
+                tracing::info!(run = %turn.id, "going on with an interrupted turn");
+                self.work(turn, question, taken_up, control).await
+            }
+            Err(error) => {
+                self.reporter.report(&error, "an interrupted turn could not be taken up");
+                self.ender.hold(&question).await;
+                None
+            }
+        }
+    }
+
+    /// Goes on with a turn that waited for a person, if they may still talk to the bot.
+    async fn go_on(&self, run: RunId, control: Control) -> Option<Job> {
+        let begun = async {
+            let Some(GoneOn { begun, approved }) = self.parked.take_out(run, self.reporter.now()).await?
+            else {
+                return Ok(None);
+            };
+            let (turn, stored) = (begun.turn, begun.question);
+            let taken_up = self.take_up(&turn, approved).await?;
+            Ok(Some((turn, stored, taken_up)))
+        };
+        match begun.await {
+            Ok(Some((turn, stored, taken_up))) => {
+                let question = self.rights.resumed(&turn, stored).await;
+                match question {
+                    Ok(Some(question)) => self.work(turn, question, taken_up, control).await,
+                    Ok(None) => {
+                        tracing::info!(run = %turn.id, "whoever was asked may not talk to the bot any more");
+                        let ended = self.conversations.end_turn(&turn, TurnEnd::default()).await;
+                        if let Err(error) = ended {
+                            self.reporter.report(&error, "a turn could not be ended");
+                        }
+                        None
+                    }
+                    Err(error) => {
+                        self.reporter.report(&error, "a turn that has its answer goes on at the next start");
+                        None
+                    }
+                }
+            }
+            Ok(None) => None,
+            Err(error) => {
+                self.reporter.report(&error, "a turn that has its answer goes on at the next start");
+                None
+            }
+        }
+    }
+
+    async fn run_task(&self, task: Task, control: Control) -> Option<Job> {
+        let lease = task.lease?;
+        let place = task.place.clone();
+        let begun = async {
+            if !self.rights.admits_task(&task, lease.run).await? {
+                return Ok(None);
+            }
+            let (conversation, now) = (place.conversation(), self.reporter.now());
+            match self.tasks.begin_task(task.id, lease.run, conversation, now).await? {
+                Some((turn, task)) => {
+                    let taken_up = self.take_up(&turn, None).await?;
+                    Ok(Some((turn, task, taken_up)))
+                }
+                None => Ok(None),
+            }
+        };
+        match begun.await {
+            // It runs where it was leased, also if the chat has got another id since.
+            Ok(Some((turn, task, taken_up))) => {
+                let language = self.languages.of(place.chat, task.language.as_deref()).await;
+                let question = Question::of_task(Task { place, language, ..task }, lease.since);
+                self.work(turn, question, taken_up, control).await
+            }
+            // It is not wanted any more, or has its answer already.
+            Ok(None) => None,
+            Err(error) => {
+                // When the lease has ended, the scheduler takes it up again.
+                self.reporter.report(&error, "a task's turn could not begin");
+                None
+            }
+        }
+    }
+
+    /// Takes a turn that has begun through its stages; gives what is to be done right after it.
+    async fn work(
+        &self,
+        turn: ActiveTurn,
+        question: Question,
+        taken_up: TakenUp,
+        control: Control,
+    ) -> Option<Job> {
+        let first = question.parts.first()?;
+        let message = question.task.is_none().then_some(first.message);
+        let (place, language) = (first.place.clone(), first.language.clone());
+        self.bus.publish(turn.id, TurnEventKind::Started { place, message, language });
+        let working = AssertUnwindSafe(self.outcome(&turn, &question, taken_up, &control));
+        let outcome = working
+            .catch_unwind()
+            .await
+            .unwrap_or_else(|_panic| Outcome::Failed(TurnError::Internal, Answer::default()));
+        self.bus.publish(turn.id, TurnEventKind::Ended);
+        match outcome {
+            Outcome::Abandoned => None,
+            Outcome::Restarted(question) => self.restart(&turn, question).await,
+            outcome => {
+                self.ender.end(&turn, &question, &outcome, &control).await;
+                let handed = outcome.answer().and_then(|answer| answer.handed.as_deref());
+                if let Some((requested, handed)) = question.requested.as_deref().zip(handed) {
+                    requested.left.hand(handed.clone());
+                }
+                if let Some(closing) = outcome.closing() {
+                    self.bus.publish(turn.id, TurnEventKind::Closed(Box::new(closing)));
+                }
+                self.namer.after(&turn, &question, &outcome);
+                self.summariser.after(&turn);
+                if let Some(asker) = question.asker() {
+                    let chat = turn.conversation.chat;
+                    self.vectors.after_turn(Payer { chat, user: asker.user.clone() });
+                }
+                None
+            }
+        }
+    }
+
+    async fn take_up(&self, turn: &ActiveTurn, approved: Option<Approved>) -> Result<TakenUp, StoreError> {
+        let log = TurnLog { store: self.conversations.clone(), turn: turn.clone() };
+        take_up(&log, turn.into(), approved).await
+    }
+
+    async fn outcome(
+        &self,
+        turn: &ActiveTurn,
+        question: &Question,
+        taken_up: TakenUp,
+        control: &Control,
+    ) -> Outcome {
+        if let Some(approved) = &taken_up.approved {
+            tokio::select! {
+                () = self.preparer.agents.reach(approved) => {}
+                () = control.cancel.cancelled() => {}
+            }
+        }
+        match self.preparer.prepare(turn, question, taken_up, control).await {
+            Ok(mut prepared) => {
+                if let Err(error) = self.children.join(&mut prepared).await {
+                    self.reporter.report(&error, "what the agents of a turn have said could not be read");
+                    return Outcome::Failed(TurnError::Internal, Answer::default());
+                }
+                let (agent, pins) =
+                    (prepared.setup.context.agent.agent_schema_uri.clone(), prepared.setup.pins.clone());
+                self.ender.tracer.note(question, TurnTrace::begun(turn.id, agent, pins)).await;
+                let kin = prepared.setup.kin.clone();
+                let outcome = self.executor.execute(prepared.run, &prepared.setup, question).await;
+                // What a child took that nobody has heard of belongs to the turn, too.
+                outcome.with_spent(kin.rest().await)
+            }
+            Err(outcome) => *outcome,
+        }
+    }
+
+    /// Takes back what the turn has stored: it begins again with this question.
+    async fn restart(&self, turn: &ActiveTurn, question: Question) -> Option<Job> {
+        match self.conversations.retract_turn(turn).await {
+            Ok(()) => Some(Job::Ask(question)),
+            Err(error) => {
+                self.reporter.report(&error, "a turn could not be taken back");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! What a turn needs to know before the model is asked, loaded all at once and made into a window.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use chrono_tz::Tz;
+
+use super::super::error::TurnError;
+use super::super::log::HISTORY_MESSAGES;
+use super::super::question::Question;
+use super::super::report::Reporter;
+use super::super::run::{CallResult, InHand};
+use super::super::taken_up::TakenUp;
+use super::super::window::{BotName, Context, History, Kept, Material, Pictures, Room, Window, build};
+use super::context::{Asking, Contexts};
+use super::persona::Spoken;
+use super::pictures;
+use crate::files::Files;
+use figaro_base::text::{estimate_tokens, one_line};
+use figaro_domain::chat::ChatConfig;
+use figaro_domain::conversation::{Message, Role};
+use figaro_domain::message::Inbound;
+use figaro_domain::model::ModelName;
+use figaro_domain::record::Book;
+use figaro_domain::summary::Summary;
+use figaro_domain::tool::{Call, SideEffects};
+use figaro_domain::turn::{ActiveTurn, Checkpoint};
+use figaro_memory::bearing_lines;
+use figaro_policy::access::Standing;
+use figaro_policy::address::Addresses;
+use figaro_prompts::{PersonView, Prompts};
+use figaro_provider::models::Models;
+use figaro_store::{ConversationStore, FactStore, NoteStore, PinStore, SummaryStore};
+
+/// So many are looked at where so many cannot be read.
+const FEW_MESSAGES: usize = 10;
+/// So much of the name of whoever asks stands at what is remembered of them.
+const NAME_CHARS: usize = 40;
+/// Background is at most so old and so long.
+const BACKGROUND_HOURS: i64 = 24;
+const BACKGROUND_MESSAGES: usize = 30;
+
+/// Loads what a turn's first request is made of. Owned by [`Preparer`](super::Preparer).
+#[derive(Debug, Clone)]
+pub struct Loader {
+    /// The store of sessions and their messages.
+    pub conversations: Arc<dyn ConversationStore>,
+    /// The store of notes.
+    pub notes: Arc<dyn NoteStore>,
+    /// The store of pins.
+    pub pins: Arc<dyn PinStore>,
+    /// The store of summaries.
+    pub summaries: Arc<dyn SummaryStore>,
+    /// The store of memories.
+    pub facts: Arc<dyn FactStore>,
+    /// Fetches the files that people sent.
+    pub files: Arc<dyn Files>,
+    /// Chooses what of the conversation so far is carried.
+    pub contexts: Contexts,
+    /// The prompts that the system prompt is rendered from.
+    pub prompts: Arc<Prompts>,
+    /// The models and what they can do.
+    pub models: Arc<Models>,
+    /// The bot's name and username.
+    pub bot: BotName,
+    /// The zone of chats that set none.
+    pub default_zone: Tz,
+    /// The most tokens of history in a request.
+    pub history_tokens: usize,
+    /// Reports failures to the log and to `/status`.
+    pub reporter: Reporter,
+}
+
+/// What is loaded from the store for a turn.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    /// The system prompt and the items of the first request.
+    pub(super) window: Window,
+    /// What the session has found, then what this turn's calls left behind before a restart.
+    pub(super) side_effects: Vec<SideEffects>,
+    /// What was stored of the pass whose calls were being made before a restart.
+    pub(super) in_hand: InHand,
+    /// The addresses that people wrote: only these, and found ones, may be loaded.
+    pub(super) written: Addresses,
+}
+
+/// What was chosen for a turn.
+pub(super) struct Chosen<'a> {
+    /// The settings of the chat.
+    pub(super) config: &'a ChatConfig,
+    /// The model that is asked first.
+    pub(super) model: &'a ModelName,
+    /// What the agent that answers is told to be; `None` for Figaro itself.
+    pub(super) instructions: Option<&'a str>,
+    /// Whoever asks; `None` where their message says all.
+    pub(super) person: Option<&'a PersonView>,
+    /// How the bot speaks in the chat.
+    pub(super) persona: &'a Spoken,
+    /// The records of the chat.
+    pub(super) book: &'a Book,
+}
+
+impl Loader {
+    /// Loads history, notes, background and pictures, and builds the window from them. Notes, background or history that
+    /// cannot be read are reported and left out.
+    ///
+    /// # Errors
+    /// If the question is empty or the system prompt cannot be rendered.
+    pub(super) async fn load(
+        &self,
+        turn: &ActiveTurn,
+        question: &Question,
+        taken_up: &TakenUp,
+        chosen: &Chosen<'_>,
+    ) -> Result<Loaded, TurnError> {
+        let first = question.parts.first().ok_or(TurnError::Internal)?;
+        let (place, now) = (&first.place, self.reporter.now());
+        let since = now - TimeDelta::hours(BACKGROUND_HOURS);
+        let (notes, stored, background, kept) = futures::join!(
+            self.notes.notes(place.chat),
+            self.messages_of(turn),
+            self.conversations.background(turn.conversation, since, BACKGROUND_MESSAGES),
+            self.kept(turn, question),
+        );
+        let (notes, background) =
+            (self.reporter.or_without(notes, "notes"), self.reporter.or_without(background, "background"));
+        let (history, mine): (Vec<Arc<Message>>, Vec<Arc<Message>>) =
+            stored.into_iter().partition(|message| message.index < turn.first_index);
+        let mine: Vec<Arc<Message>> = mine.into_iter().filter(|message| message.role != Role::User).collect();
+        let (in_hand, done) = split_in_hand(&mine, turn.checkpoint.as_ref(), taken_up);
+        let pictures = self.pictures(question, &history, chosen.model).await;
+        let words: Vec<&str> = question.parts.iter().map(|part| part.text.as_str()).collect();
+        let records = self.records(question, chosen);
+        let asking = Asking {
+            place,
+            zone: chosen.config.timezone.unwrap_or(self.default_zone),
+            session: turn.session,
+            history: &history,
+            kept: &kept,
+            pictures: &pictures,
+            user: question.asker().map_or(&first.speaker.user, |asker| &asker.user),
+            text: &words.join("\n"),
+            recalls: may_look_back(question),
+            asked_at: now,
+            room: Room::of(self.history_tokens).without(tokens_of(&records)),
+        };
+        let context = self.context(question, &asking).await?;
+        let material = Material {
+            bot: &self.bot,
+            // One that goes by Figaro's own rules alone leaves its place to the persona.
+            agent: chosen.instructions,
+            persona: chosen.persona.words.as_ref(),
+            language: chosen.config.language.as_deref().or(chosen.persona.language.as_deref()),
+            place,
+            config: chosen.config,
+            default_zone: self.default_zone,
+            person: chosen.person,
+            records: &records,
+            notes: &notes,
+            background: &background,
+            question: &question.parts,
+            pictures: &pictures,
+            done: &done,
+            now,
+        };
+        let mut window = build(&self.prompts, &material, context).map_err(not_rendered)?;
+        window.done.splice(0..0, question.requested.iter().flat_map(|requested| requested.done.clone()));
+        // The side effects of the calls in hand come with their results.
+        let words = in_hand.iter().filter(|message| message.tool.is_none());
+        let done = done.iter().chain(words).map(|message| message.side_effects());
+        let side_effects = std::iter::once(found_in(&history)).chain(done).collect();
+        let answer = turn.resumed_by.as_deref().into_iter();
+        let now = answer.chain(question.parts.iter().rev()).chain(background.iter().rev());
+        let written = written(question, now, &history);
+        Ok(Loaded { window, side_effects, in_hand: read_in_hand(&in_hand), written })
+    }
+
+    /// A line for each record that bears on a question, as many as their share of the prompt takes; and never more than half of what the
+    /// conversation may take.
+    fn records(&self, question: &Question, chosen: &Chosen<'_>) -> Vec<String> {
+        let book = if may_look_back(question) { chosen.book } else { return Vec::new() };
+        let window = self.models.capabilities(chosen.model).map(|can| can.context_window);
+        let share: usize = book.packs().iter().map(|pack| pack.share.of(window)).sum();
+        if share == 0 {
+            return Vec::new();
+        }
+        let quoted = question.parts.iter().filter_map(|part| part.quotes.as_ref());
+        let words = question.parts.iter().map(|part| part.text.as_str());
+        let words: Vec<&str> = words.chain(quoted.map(|quoted| quoted.text.as_str())).collect();
+        let tokens = share.min(self.history_tokens / 2);
+        bearing_lines(book, &self.prompts.packs(), &words.join("\n"), self.reporter.now(), tokens)
+    }
+
+    /// What of the conversation so far is carried: what whoever asks says was said before, else what is stored.
+    async fn context(&self, question: &Question, asking: &Asking<'_>) -> Result<Context, TurnError> {
+        match question.requested.as_deref().and_then(|requested| requested.history.as_ref()) {
+            Some(items) => Ok(Context { recent: History::given(items), ..Context::default() }),
+            None => self.contexts.of(asking).await.map_err(not_rendered),
+        }
+    }
+
+    /// The pictures of the question and of the history, if one of the models that may be asked sees.
+    async fn pictures(&self, question: &Question, history: &[Arc<Message>], model: &ModelName) -> Pictures {
+        let models = &self.models;
+        let sees = |one: &ModelName| models.capabilities(one).is_some_and(|can| can.vision);
+        match models.order(model).iter().any(sees) {
+            true => pictures::fetch(&*self.files, &question.parts, history).await,
+            false => pictures::unseen(&question.parts, history),
+        }
+    }
+
+    /// Pins, memories and summaries, as far as they may be shown with a question and can be read.
+    async fn kept(&self, turn: &ActiveTurn, question: &Question) -> Kept {
+        let chat = turn.conversation.chat;
+        let asker = question.asker().filter(|speaker| speaker.is_person());
+        let memories = async {
+            match asker.filter(|_| !question.client.is_eval) {
+                Some(asker) => self.facts.memories(&asker.user).await,
+                None => Ok(Vec::new()),
+            }
+        };
+        let (pins, memories, summaries) =
+            futures::join!(self.pins.pins(chat), memories, self.summaries.summaries(turn.session));
+        let mut kept = Kept {
+            pins: self.reporter.or_without(pins, "pins"),
+            memories: self.reporter.or_without(memories, "memories"),
+            about: asker.map(|asker| one_line(&asker.name, NAME_CHARS)).unwrap_or_default(),
+            summaries: self.reporter.or_without(summaries, "summaries"),
+            is_group: chat.is_group(),
+        };
+        kept.summaries.retain(Summary::is_shown);
+        kept.pins.retain(|pin| pin.is_shown_in(turn.session));
+        kept.memories.retain(|memory| asker.is_some_and(|asker| memory.is_shown_to(&asker.user, chat)));
+        kept.without_repeats()
+    }
+
+    /// The newest messages of the session; few or none where they cannot be read.
+    async fn messages_of(&self, run: &ActiveTurn) -> Vec<Arc<Message>> {
+        for limit in [HISTORY_MESSAGES, FEW_MESSAGES] {
+            match self.conversations.recent(run.session, limit).await {
+                Ok(stored) => return stored,
+                Err(error) => self
+                    .reporter
+                    .report(&error, "the history could not be read; the turn looks for less of it"),
+            }
+        }
+        Vec::new()
+    }
+}
+
+/// Whether what others said may stand in the prompt: in a group it is not looked up for a guest.
+fn may_look_back(question: &Question) -> bool {
+    let is_group = question.parts.first().is_some_and(|first| first.place.is_group());
+    question.standing != Standing::Guest || !is_group
+}
+
+/// The tokens that lines take.
+fn tokens_of(lines: &[String]) -> usize {
+    lines.iter().map(|line| estimate_tokens(line) + 1).sum()
+}
+
+/// The addresses that people wrote: in the question, beside it and before it; a task has kept its own.
+fn written<'a>(
+    question: &Question,
+    now: impl Iterator<Item = &'a Inbound>,
+    history: &'a [Arc<Message>],
+) -> Addresses {
+    let earlier = history.iter().rev().flat_map(|message| message.words_of_people());
+    let mut written = Addresses::written(now.flat_map(Inbound::words_of_people).chain(earlier));
+    let of_task = question.task.iter().flat_map(|task| &task.addresses);
+    of_task.for_each(|address| written.add_found(address));
+    written
+}
+
+fn not_rendered(error: String) -> TurnError {
+    tracing::error!(error, "a prompt could not be rendered");
+    TurnError::Internal
+}
+
+/// The messages of the pass whose calls were being made, its words and the results that were there, and those before it.
+pub(in crate::turn) fn split_in_hand(
+    stored: &[Arc<Message>],
+    checkpoint: Option<&Checkpoint>,
+    taken_up: &TakenUp,
+) -> (Vec<Arc<Message>>, Vec<Arc<Message>>) {
+    let is_in_hand = |message: &Arc<Message>| is_in_hand(message, checkpoint, taken_up);
+    stored.iter().cloned().partition(is_in_hand)
+}
+
+fn is_in_hand(message: &Message, checkpoint: Option<&Checkpoint>, taken_up: &TakenUp) -> bool {
+    let Some((checkpoint, state)) = checkpoint.zip(taken_up.state.as_ref()) else {
+        return false;
+    };
+    let is_of_pass = match &message.tool {
+        Some(meta) => state.is_calling(&meta.tool_call_id),
+        None => state.has_calls(),
+    };
+    message.index >= checkpoint.from && is_of_pass
+}
+
+/// What was stored of that pass, for the machine.
+pub(in crate::turn) fn read_in_hand(messages: &[Arc<Message>]) -> InHand {
+    let mut in_hand = InHand::default();
+    for message in messages {
+        let Some(meta) = message.tool.clone() else {
+            (in_hand.text, in_hand.private) = (message.text.clone(), message.private.clone());
+            continue;
+        };
+        let call = Call { id: meta.tool_call_id, name: meta.tool_name, arguments: meta.tool_arguments };
+        in_hand.results.push(CallResult {
+            call,
+            output: message.text.clone(),
+            side_effects: meta.side_effects,
+            images: Vec::new(),
+            asks: None,
+        });
+    }
+    in_hand
+}
+
+/// The tools that earlier turns of a session found, in the order found: they stay callable, and every request of the
+/// session begins alike.
+fn found_in(history: &[Arc<Message>]) -> SideEffects {
+    let mut all = SideEffects::default();
+    let found =
+        history.iter().filter_map(|message| message.tool.as_ref()).map(|tool| &tool.side_effects.found);
+    found.for_each(|names| all.add_found(names.clone()));
+    all
+}

@@ -1,0 +1,379 @@
+//! Loads what bears on a question, chooses who answers it, and builds what the model is asked.
+
+mod agent;
+mod context;
+mod load;
+mod person;
+mod persona;
+mod pictures;
+mod readable;
+
+use std::sync::Arc;
+
+pub use self::agent::{Agents, Found};
+pub use self::context::{Asking, Choices, Contexts};
+pub use self::load::Loader;
+use self::load::{Chosen, Loaded};
+pub(super) use self::load::{read_in_hand, split_in_hand};
+pub use self::persona::PersonaLoader;
+use self::readable::unreadable;
+use super::control::Control;
+use super::error::TurnError;
+use super::kin::{Kin, Voice};
+use super::log::TurnLog;
+use super::outcome::Outcome;
+use super::question::Question;
+use super::reply::Reply;
+use super::report::Reporter;
+use super::requested::Requested;
+use super::run::{Answer, Run, Shown};
+use super::setup::Setup;
+use super::taken_up::TakenUp;
+use crate::delivery::Bus;
+use crate::tools::records::RecordTools;
+use crate::tools::{Alone, Registry, SendAllowance, Tool, ToolContext};
+use figaro_base::ids::ChatId;
+use figaro_domain::agent::{Agent, AgentContext, DEFAULT_TENANT};
+use figaro_domain::chat::ChatConfig;
+use figaro_domain::conversation::Session;
+use figaro_domain::form::Form;
+use figaro_domain::generation::Generation;
+use figaro_domain::message::{Inbound, Speaker};
+use figaro_domain::model::ModelName;
+use figaro_domain::task::MAX_RUN_MESSAGES;
+use figaro_domain::tool::{ToolCall, ToolKind, ToolStatus};
+use figaro_domain::turn::ActiveTurn;
+use figaro_policy::address::Addresses;
+use figaro_prompts::SystemView;
+use figaro_prompts::texts::Locales;
+use figaro_provider::models::Models;
+use figaro_provider::{Earlier, Item};
+use figaro_store::{ChildStore, ConversationStore, ProfileStore, SessionStore, SettingsStore, StoreError};
+
+/// Prepares turns: chooses the agent and the model, loads what they are told, sets up the run. Called by the pipeline.
+#[derive(Debug, Clone)]
+pub struct Preparer {
+    /// Loads the history and all else that the window is built from.
+    pub loader: Loader,
+    /// The store of turns and their calls.
+    pub conversations: Arc<dyn ConversationStore>,
+    /// The children of turns.
+    pub children: Arc<dyn ChildStore>,
+    /// The store of the settings of chats.
+    pub settings: Arc<dyn SettingsStore>,
+    /// The store of sessions, for what was chosen for one.
+    pub sessions: Arc<dyn SessionStore>,
+    /// The profiles of people.
+    pub profiles: Arc<dyn ProfileStore>,
+    /// The agents and their tools.
+    pub agents: Agents,
+    /// The records of chats, and the tools for them.
+    pub records: RecordTools,
+    /// The personas of chats.
+    pub personas: PersonaLoader,
+    /// The models and what they can do.
+    pub models: Arc<Models>,
+    /// Publishes the events of turns.
+    pub bus: Bus,
+    /// The texts for people, by language.
+    pub locales: Arc<Locales>,
+    /// The most passes of a turn.
+    pub max_passes: u32,
+    /// Reports failures to the log and to `/status`.
+    pub reporter: Reporter,
+}
+
+/// A turn that is ready to be executed.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) run: Run,
+    pub(super) setup: Setup,
+    /// Taken by whatever gives the turn its agents to ask.
+    pub(super) ground: Option<Ground>,
+}
+
+/// What the children of a turn begin with.
+#[derive(Debug)]
+pub(super) struct Ground {
+    /// The conversation before the turn, and its question.
+    pub(super) items: Vec<Item>,
+    /// Which of them are from before the question.
+    pub(super) earlier: Earlier,
+    /// What the system prompt of the turn is rendered from.
+    pub(super) view: SystemView,
+    /// The parameters that the chat and its persona have set.
+    pub(super) settings: Generation,
+    /// Something of the conversation was left out, and can be looked up.
+    pub(super) has_keys: bool,
+    /// The agents that may be asked; `None` for all that a chat can choose.
+    pub(super) agents: Option<Vec<String>>,
+    /// The tools for the records of the chat; none where it has chosen no context pack.
+    pub(super) records: Vec<Arc<dyn Tool>>,
+}
+
+/// How the model is to write: as the chat has set, else as its persona says, else as the agent does.
+fn settings(of_chat: [Generation; 2], agent: Option<&Agent>) -> Generation {
+    let of_agent = agent.map(|agent| agent.settings).unwrap_or_default();
+    Generation::nearest(of_chat.into_iter().chain([of_agent]))
+}
+
+/// What the children of a turn begin with.
+fn ground(loaded: &Loaded, agent: Option<&Agent>, settings: Generation) -> Ground {
+    let window = &loaded.window;
+    Ground {
+        items: window.items.clone(),
+        earlier: window.earlier.clone(),
+        view: window.view.clone(),
+        settings,
+        has_keys: window.has_keys,
+        agents: agent.filter(|agent| !agent.has_all_tools()).map(|agent| agent.agents.clone()),
+        records: Vec::new(),
+    }
+}
+
+/// The form of the answers of an agent. One that is no schema was refused when the agent's file was read.
+///
+/// # Errors
+/// If it cannot be used all the same.
+pub(in crate::turn) fn form(agent: &Agent) -> Result<Option<Form>, TurnError> {
+    let form = agent.answer.clone().map(|schema| Form::new(&agent.name, schema)).transpose();
+    form.map_err(|error| {
+        tracing::error!(agent = agent.name, error, "the form of an agent's answers cannot be used");
+        TurnError::Internal
+    })
+}
+
+/// The form of an answer: the one that is asked for, else that of the agent.
+fn form_of(requested: Option<&Requested>, agent: Option<&Agent>) -> Result<Option<Form>, TurnError> {
+    match requested.and_then(|requested| requested.form.clone()) {
+        Some(form) => Ok(Some(form)),
+        None => Ok(agent.map(form).transpose()?.flatten()),
+    }
+}
+
+/// The tools of a turn, with those of whoever asks.
+fn with_own(tools: Arc<Registry>, requested: Option<&Requested>) -> Arc<Registry> {
+    match requested.filter(|requested| !requested.tools.is_empty()) {
+        Some(requested) => Arc::new(tools.bringing(&requested.tools)),
+        None => tools,
+    }
+}
+
+/// The tools of a turn in whose prompt keys or memories stand.
+fn offered(tools: Arc<Registry>, has_keys: bool, remembers: bool) -> Arc<Registry> {
+    let tools = if has_keys { Arc::new(tools.looking_up()) } else { tools };
+    if remembers { Arc::new(tools.remembering()) } else { tools }
+}
+
+/// The tools of a turn in a chat whose records have these.
+pub(super) fn keeping(tools: Arc<Registry>, records: &[Arc<dyn Tool>]) -> Arc<Registry> {
+    if records.is_empty() { tools } else { Arc::new(tools.keeping_records(records.iter().cloned())) }
+}
+
+/// For whom the agent of a turn runs.
+fn agent_context(
+    turn: &ActiveTurn,
+    question: &Question,
+    agent: Option<&Agent>,
+    model: &ModelName,
+) -> AgentContext {
+    let requested = question.requested.as_deref();
+    let is_unknown = requested.is_some_and(|requested| requested.is_anonymous);
+    let asker = question.asker().filter(|asker| asker.is_person() && !is_unknown);
+    let client = requested.and_then(|requested| requested.client.clone());
+    AgentContext {
+        user_id: asker.map(|asker| asker.user.clone()),
+        tenant_id: requested.map_or_else(|| DEFAULT_TENANT.to_owned(), |requested| requested.tenant.clone()),
+        session_id: Some(turn.session).filter(|_| !requested.is_some_and(|requested| requested.is_stateless)),
+        default_model: model.clone(),
+        agent_schema_uri: agent.map(|agent| agent.name.clone()),
+        is_eval: question.client.is_eval,
+        client_id: client.or_else(|| Some(question.client.id.to_owned())),
+    }
+}
+
+impl Preparer {
+    /// What is to be executed for a question; where nothing is, how the turn ends.
+    pub(super) async fn prepare(
+        &self,
+        turn: &ActiveTurn,
+        question: &Question,
+        taken_up: TakenUp,
+        control: &Control,
+    ) -> Result<Prepared, Box<Outcome>> {
+        let failed = |error| Box::new(Outcome::Failed(error, Answer::default()));
+        let first = question.parts.first().ok_or_else(|| failed(TurnError::Internal))?;
+        let requested = question.requested.as_deref();
+        let (config, is_known) = self.config(turn, first.place.chat, requested).await.map_err(failed)?;
+        let staff = self.agents.now();
+        let part = staff.part(question, is_known.then_some(&config)).map_err(failed)?;
+        let agent = part.agent.as_deref();
+        let chosen = staff.model(turn, question, &config, agent);
+        let model = chosen.unwrap_or_else(|| self.models.default_model().clone());
+        let sees = self.models.capabilities(&model).is_some_and(|can| can.vision);
+        let texts = self.locales.of(first.language.as_deref());
+        if let Some(reply) = unreadable(question, texts, &model, sees) {
+            // In a group that has it answer everything, nobody asked about every sticker.
+            let is_meant = question.parts.iter().any(Inbound::is_addressed);
+            return Err(Box::new(Outcome::Told(if is_meant { reply } else { Reply::default() })));
+        }
+        let zone = self.loader.default_zone;
+        let person = person::asker(&*self.profiles, question, &config, zone, &self.reporter).await;
+        let persona = self.personas.of(question, first.place.chat, &config, &self.reporter).await;
+        let book = self.records.books.with(first.place.chat, &config).await;
+        let book = self.reporter.or_without(book, "records");
+        let told = agent.and_then(|agent| staff.instructions(agent));
+        let chosen = Chosen {
+            config: &config,
+            model: &model,
+            instructions: told.as_deref(),
+            person: person.as_ref(),
+            persona: &persona,
+            book: &book,
+        };
+        let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
+        let (instructions, has_keys) = (loaded.window.instructions.clone(), loaded.window.has_keys);
+        let pins = loaded.window.pins.clone();
+        let records = self.records.offered(&book);
+        let tools = with_own(part.tools, requested);
+        let tools = keeping(offered(tools, has_keys, !loaded.window.labels.is_empty()), &records);
+        let of_chat = [config.settings, persona.settings];
+        let ground = Some(Ground { records, ..ground(&loaded, agent, Generation::nearest(of_chat)) });
+        let form = form_of(requested, agent).map_err(failed)?;
+        let run = self.run(loaded, question, &taken_up, &tools).shaped(form);
+        let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.untold());
+        let setup = Setup {
+            turn: turn.clone(),
+            log: Arc::new(TurnLog { store: self.conversations.clone(), turn: turn.clone() }),
+            taken_up,
+            context: self.context(turn, question, agent, &model).await.map_err(failed)?,
+            model,
+            tools,
+            settings: settings(of_chat, agent),
+            instructions,
+            pins,
+            control: control.clone(),
+            voice: Voice::of_turn(kin.floor.clone()),
+            kin,
+            bounds: None,
+        };
+        Ok(Prepared { run, setup, ground })
+    }
+
+    /// For whom and where the tools of a turn are called.
+    async fn context(
+        &self,
+        turn: &ActiveTurn,
+        question: &Question,
+        agent: Option<&Agent>,
+        model: &ModelName,
+    ) -> Result<ToolContext, TurnError> {
+        let first = question.parts.first().ok_or(TurnError::Internal)?;
+        Ok(ToolContext {
+            run: turn.id,
+            place: first.place.clone(),
+            speaker: question.asker().unwrap_or(&first.speaker).clone(),
+            replied: question.parts.iter().find_map(|part| part.quotes.as_ref()?.replied()),
+            language: first.language.clone(),
+            standing: question.standing,
+            agent: agent_context(turn, question, agent, model),
+            task: question.task.as_ref().map(|task| task.id),
+            addresses: Addresses::default(),
+            now: self.reporter.now(),
+            call: String::new(),
+            approved: None,
+            agents: Arc::new(Alone),
+            tree: None,
+            // Whoever asks over HTTP has an answer and no chat to be asked in.
+            can_ask: question.task.is_none()
+                && question.requested.is_none()
+                && question.asker().is_some_and(Speaker::is_person),
+            sends: self.allowance(turn, question).await?,
+        })
+    }
+
+    /// The machine of a turn, as far as it had come before a restart.
+    fn run(&self, loaded: Loaded, question: &Question, taken_up: &TakenUp, tools: &Registry) -> Run {
+        let tool = tools.name_of(ToolKind::Memories).unwrap_or_default();
+        let has_keys = loaded.window.has_keys;
+        // What nothing looks up has no key.
+        let Earlier { keys, kept } = loaded.window.earlier;
+        let keys = keys.into_iter().map(|key| key.filter(|_| has_keys)).collect();
+        let run = Run::new(loaded.window.items, self.max_passes)
+            .having_done(loaded.window.done)
+            .after(Earlier { keys, kept })
+            .with_side_effects(loaded.side_effects)
+            .knowing(loaded.written)
+            .remembering(Shown { tool, memories: loaded.window.labels })
+            // A task is where a promise is kept.
+            .keeping_promises(question.task.is_none());
+        let run = match taken_up.state.clone() {
+            Some(state) => run.restored(state, loaded.in_hand),
+            None => run,
+        };
+        match &taken_up.approved {
+            Some(approved) => run.making(approved.call.clone()),
+            None => run,
+        }
+    }
+
+    /// The settings of the chat, with what was chosen for the session of the turn, and what its request asks for, in their place;
+    /// and whether they could be read.
+    async fn config(
+        &self,
+        turn: &ActiveTurn,
+        chat: ChatId,
+        requested: Option<&Requested>,
+    ) -> Result<(ChatConfig, bool), TurnError> {
+        let (config, session) =
+            futures::join!(self.settings.chat_config(chat), self.sessions.session_by_id(turn.session));
+        for error in [config.as_ref().err(), session.as_ref().err()].into_iter().flatten() {
+            // A store that fails now may tell later which model was chosen; no other is to read it meanwhile.
+            if let StoreError::Failed { .. } = error {
+                return Err(self.reporter.lost(error));
+            }
+        }
+        let is_known = config.is_ok() && session.is_ok();
+        let config = self.reporter.or_without(config, "settings");
+        let session = self.reporter.or_without(session, "session's choices");
+        let config = match session {
+            Some(Session { model, agent, .. }) => {
+                ChatConfig { model: model.or(config.model), agent: agent.or(config.agent), ..config }
+            }
+            None => config,
+        };
+        let config = match requested {
+            Some(requested) => requested.over(config),
+            None => config,
+        };
+        Ok((config, is_known))
+    }
+
+    /// How many messages tools may still send in the run of a task; `None` for any other turn. What they sent before a
+    /// restart counts, and so does what may have been sent.
+    async fn allowance(
+        &self,
+        turn: &ActiveTurn,
+        question: &Question,
+    ) -> Result<Option<Arc<SendAllowance>>, TurnError> {
+        if question.task.is_none() {
+            return Ok(None);
+        }
+        let lost = |error: StoreError| self.reporter.lost(&error);
+        let mut calls = self.conversations.tool_calls(turn.id).await.map_err(lost)?;
+        for child in self.children.children(turn.id).await.map_err(lost)? {
+            calls.extend(self.conversations.tool_calls(child.id).await.map_err(lost)?);
+        }
+        let may_have_sent = |call: &&ToolCall| match call.status {
+            ToolStatus::Running | ToolStatus::Complete | ToolStatus::Unknown => true,
+            ToolStatus::Failed | ToolStatus::Denied => false,
+        };
+        let sends = |call: &ToolCall| {
+            let found = std::slice::from_ref(&call.call.name);
+            let arguments = serde_json::from_str(&call.call.arguments).ok()?;
+            Some(self.agents.all_tools().get(&call.call.name, found)?.sends(&arguments))
+        };
+        let sent: usize = calls.iter().filter(may_have_sent).filter_map(sends).sum();
+        Ok(Some(Arc::new(SendAllowance::new(MAX_RUN_MESSAGES, sent))))
+    }
+}

@@ -1,0 +1,45 @@
+//! Failures of the store during a turn: logged once, and counted for `/status`.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use super::error::TurnError;
+use figaro_base::clock::Clock;
+use figaro_base::telemetry::vitals::Vitals;
+use figaro_store::StoreError;
+
+/// Logs failures and counts them. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Reporter {
+    /// The counters that `/status` shows.
+    pub vitals: Arc<Vitals>,
+    /// Gives the current time: failures are dated by it.
+    pub clock: Clock,
+}
+
+impl Reporter {
+    /// Logs a failure of the store with what it means for the turn.
+    pub(super) fn report(&self, error: &StoreError, what: &str) {
+        tracing::error!(%error, label = error.label(), "{what}");
+        self.vitals.failed(self.now(), error.label());
+    }
+
+    /// The store failed while a turn loaded what it cannot go without.
+    pub(super) fn lost(&self, error: &StoreError) -> TurnError {
+        self.report(error, "a turn could not load what it needs");
+        TurnError::Internal
+    }
+
+    /// What was loaded, or the default: a turn goes on without it.
+    pub(super) fn or_without<T: Default>(&self, loaded: Result<T, StoreError>, what: &str) -> T {
+        loaded.unwrap_or_else(|error| {
+            self.report(&error, &format!("a turn goes on without the {what} of its chat"));
+            T::default()
+        })
+    }
+
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+}

@@ -1,0 +1,118 @@
+//! What a question may do, judged when its turn begins: much may have changed while it waited in its queue.
+
+use std::sync::Arc;
+
+use super::question::Question;
+use figaro_base::clock::Clock;
+use figaro_base::ids::{RunId, UserId};
+use figaro_config::AccessSettings;
+use figaro_domain::access::AccessList;
+use figaro_domain::chat::Place;
+use figaro_domain::conversation::Message;
+use figaro_domain::task::{Ended, PauseReason, Task, TaskChange};
+use figaro_domain::turn::ActiveTurn;
+use figaro_policy::access::{Verdict, judge};
+use figaro_store::{ConversationStore, InboxStore, SettingsStore, StoreError, TaskStore};
+
+/// The most stored messages of the last turn that are looked at.
+pub const LAST_MESSAGES: usize = 200;
+
+/// The last turn that a person began, among stored messages of a conversation.
+#[must_use]
+pub fn last_asked(messages: &[Arc<Message>]) -> Option<RunId> {
+    messages.iter().rev().filter(|message| message.task.is_none()).find_map(|message| message.turn)
+}
+
+/// Looks up who may do what.
+#[derive(Debug, Clone)]
+pub struct Rights {
+    /// Who may use the bot by the settings.
+    pub access: AccessSettings,
+    /// Who may talk, by what owners decided.
+    pub settings: Arc<dyn SettingsStore>,
+    /// Where questions wait that have not begun.
+    pub inbox: Arc<dyn InboxStore>,
+    /// The store of turns and questions.
+    pub conversations: Arc<dyn ConversationStore>,
+    /// The store of scheduled tasks.
+    pub tasks: Arc<dyn TaskStore>,
+    /// Gives the current time.
+    pub clock: Clock,
+}
+
+impl Rights {
+    /// Whether whoever asks may still talk to the bot; if not, their updates are settled without an answer.
+    pub(super) async fn admits(&self, question: &Question) -> Result<bool, StoreError> {
+        let Some(first) = question.parts.first() else { return Ok(false) };
+        let list = self.settings.access().await?;
+        if self.may_talk(&list, &first.place, &first.speaker.user) {
+            return Ok(true);
+        }
+        tracing::info!(user = %first.speaker.user, "a question that waited is dropped: its writer may not talk any more");
+        let updates: Vec<_> = question.parts.iter().map(|part| part.update).collect();
+        self.inbox.settle(&updates).await?;
+        Ok(false)
+    }
+
+    /// The question as it may be asked: one that goes on with an answer has no rights unless whoever asks it had asked
+    /// for that answer, alone and in their own words.
+    pub(super) async fn with_rights(&self, question: Question) -> Result<Question, StoreError> {
+        if !question.goes_on || self.has_asked(&question).await? {
+            return Ok(question);
+        }
+        Ok(question.borrowed())
+    }
+
+    /// Whether the last question of a conversation is this one's writer's alone, and no task has run since.
+    async fn has_asked(&self, question: &Question) -> Result<bool, StoreError> {
+        let Some(first) = question.parts.first() else { return Ok(false) };
+        let session = self.conversations.session(first.place.conversation(), self.clock.now()).await?;
+        let messages = self.conversations.recent(session.id, LAST_MESSAGES).await?;
+        let turn = last_asked(&messages);
+        let since = messages.iter().skip_while(|message| message.turn != turn);
+        let mut questions = since.filter(|message| message.turn.is_some());
+        let is_own = |message: &Arc<Message>| {
+            let speaker = message.speaker.as_ref().map(|speaker| &speaker.user);
+            speaker == Some(&first.speaker.user) && message.task.is_none() && !message.borrowed
+        };
+        Ok(turn.is_some() && questions.all(is_own))
+    }
+
+    /// Whether a task's creator may still talk to the bot; if not, the run ends unmade and the task is paused.
+    pub(super) async fn admits_task(&self, task: &Task, run: RunId) -> Result<bool, StoreError> {
+        let list = self.settings.access().await?;
+        if self.may_talk(&list, &task.place, &task.creator.user) {
+            return Ok(true);
+        }
+        tracing::info!(task = %task.id, user = %task.creator.user, "a task of someone who may not talk to the bot any more is paused");
+        let changes = [TaskChange::Pause(PauseReason::Denied), TaskChange::Settle(run, Ended::Withdrawn)];
+        for change in changes {
+            self.tasks.change_tasks(vec![(task.id, change)], Vec::new(), self.clock.now()).await?;
+        }
+        Ok(false)
+    }
+
+    /// The question of a turn that goes on with a person's answer, with the rights that they have now; `None` if they may not
+    /// talk to the bot any more.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn resumed(
+        &self,
+        turn: &ActiveTurn,
+        stored: Vec<Message>,
+    ) -> Result<Option<Question>, StoreError> {
+        let Some(part) = turn.resumed_by.as_deref().filter(|_| !stored.is_empty()) else {
+            return Ok(None);
+        };
+        let list = self.settings.access().await?;
+        Ok(match judge(&self.access, &list, &part.place, &part.speaker.user, self.clock.now()) {
+            Verdict::Allow(standing) => Some(Question::new(part.clone(), standing).again(stored)),
+            Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_) => None,
+        })
+    }
+
+    fn may_talk(&self, list: &AccessList, place: &Place, user: &UserId) -> bool {
+        matches!(judge(&self.access, list, place, user, self.clock.now()), Verdict::Allow(_))
+    }
+}

@@ -1,0 +1,392 @@
+//! The loop as a machine without I/O: it says what to do next, is told what came of it, and can be stored between any
+//! two steps. One function per transition. What is stored is its [`State`] alone: the items are built anew from the stored
+//! messages, so that a turn's record stays small.
+
+mod anew;
+mod begin;
+mod children;
+mod handed;
+mod repeats;
+mod same;
+mod shown;
+mod state;
+
+use self::anew::{hand_back, taken_back};
+pub(in crate::turn) use self::repeats::Unrepeated;
+pub use self::shown::Shown;
+pub use self::state::{Answer, CallResult, Handed, InHand, Planned, State};
+use self::state::{Phase, TakenBack};
+use figaro_domain::form::{Form, bare};
+use figaro_domain::source::{Source, add_sources};
+use figaro_domain::tool::{Call, SideEffects};
+use figaro_domain::turn::PersonQuestion;
+use figaro_policy::address::Addresses;
+use figaro_policy::promise::promises;
+use figaro_prompts::fence;
+use figaro_provider::fit::{bound_pictures, drop_pictures};
+use figaro_provider::fold::Pass;
+use figaro_provider::{Earlier, Item};
+
+/// The most characters, in base64, of the pictures of results that a turn carries from pass to pass.
+const MAX_PICTURES: usize = 8 * 1024 * 1024;
+
+/// A turn's reasoning, from the question to the answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    items: Vec<Item>,
+    /// The key of each of them that belongs to an exchange that is over; the question follows.
+    earlier: Earlier,
+    /// So many items stood there when the turn began: history and question.
+    begins: usize,
+    max_passes: u32,
+    side_effects: SideEffects,
+    /// Addresses that people wrote or that the turn has found.
+    addresses: Addresses,
+    /// Whether an answer may promise only what a task was stored for.
+    keeps_promises: bool,
+    /// The memories that it is shown.
+    shown: Shown,
+    /// The form that its answer is to have.
+    form: Option<Form>,
+    state: State,
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Call the model with the items so far.
+    CallModel {
+        /// Whether it may call tools; on the last pass it may not.
+        with_tools: bool,
+    },
+    /// Make these calls, all at once: those of the pass that have no result yet.
+    CallTools(Vec<Planned>),
+    /// Ask a person and wait for the answer, which is the result of this call.
+    Ask {
+        /// The call that asks.
+        call: Call,
+        /// The question to the person.
+        question: PersonQuestion,
+    },
+    /// The turn has ended with this answer.
+    Done(Box<Answer>),
+}
+
+impl Run {
+    /// A turn that begins with these items, the question last.
+    #[must_use]
+    pub fn new(items: Vec<Item>, max_passes: u32) -> Self {
+        Self {
+            begins: items.len(),
+            items,
+            earlier: Earlier::default(),
+            max_passes,
+            side_effects: SideEffects::default(),
+            addresses: Addresses::default(),
+            keeps_promises: false,
+            shown: Shown::default(),
+            form: None,
+            state: State::default(),
+        }
+    }
+
+    /// The same turn after these items of its own: what it did before it was stored.
+    #[must_use]
+    pub fn having_done(mut self, done: Vec<Item>) -> Self {
+        self.items.extend(done);
+        self
+    }
+
+    /// The same turn in the state that it was stored in. `in_hand` is what the pass whose calls were being made has said,
+    /// if it said something, and the results there were.
+    #[must_use]
+    pub fn restored(mut self, state: State, in_hand: InHand) -> Self {
+        if let Some(back @ TakenBack { pass, at, .. }) = &state.taken_back {
+            let at = (self.begins + at).min(self.items.len());
+            // Passes without words between them are stored as one, whose results stay together.
+            let is_result = |item: &&Item| matches!(item, Item::ToolResult { .. });
+            let at = at + self.items.iter().skip(at).take_while(is_result).count();
+            self.items.splice(at..at, taken_back(back));
+            find(&mut self.addresses, &pass.sources);
+            add_sources(&mut self.side_effects.sources, pass.sources.iter().cloned());
+        }
+        if let Phase::Calling { planned, results } = &state.phase {
+            let calls = planned.iter().map(|planned| planned.call.clone()).collect();
+            self.items.push(Item::Assistant { text: in_hand.text, calls, private: in_hand.private });
+            debug_assert!(results.is_empty(), "results are stored as messages");
+        }
+        if state.hands_back {
+            self.items.push(hand_back());
+        }
+        self.state = state;
+        match &mut self.state.phase {
+            Phase::Calling { results, .. } => *results = in_hand.results,
+            // A turn that waits is taken up once it has its answer, as a stored result.
+            Phase::Waiting { .. } => self.state.phase = Phase::Asking,
+            Phase::Asking | Phase::Done(_) => {}
+        }
+        self
+    }
+
+    /// What has to be stored for [`Self::restored`].
+    #[must_use]
+    pub const fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The same turn, which waited with this call and makes it next: a person has approved it.
+    #[must_use]
+    pub fn making(mut self, call: Call) -> Self {
+        let own = self.items.get_mut(self.begins..).unwrap_or_default();
+        let pass = own.iter_mut().rev().find_map(|item| match item {
+            Item::Assistant { calls, .. } => Some(calls),
+            Item::User { .. } | Item::ToolResult { .. } => None,
+        });
+        match pass {
+            // As the stored messages of the pass will have it once the call has its result.
+            Some(calls) => calls.push(call.clone()),
+            None => {
+                let (text, private) = (String::new(), Vec::new());
+                self.items.push(Item::Assistant { text, calls: vec![call.clone()], private });
+            }
+        }
+        let planned = vec![Planned { call, refusal: None }];
+        self.state.phase = Phase::Calling { planned, results: Vec::new() };
+        self
+    }
+
+    /// What is to be done next.
+    #[must_use]
+    pub fn next(&self) -> Step {
+        match &self.state.phase {
+            Phase::Asking if self.side_effects.taken_over.is_some() => {
+                Step::Done(Box::new(self.taken_over()))
+            }
+            Phase::Asking if !self.side_effects.handed.is_empty() => Step::Done(Box::new(self.handed())),
+            Phase::Asking => Step::CallModel { with_tools: self.may_call() },
+            Phase::Calling { planned, results } => {
+                let has_result = |planned: &&Planned| results.iter().any(|r| r.call.id == planned.call.id);
+                let open = planned.iter().filter(|planned| !has_result(planned));
+                Step::CallTools(open.cloned().collect())
+            }
+            Phase::Waiting { call, question } => Step::Ask { call: call.clone(), question: question.clone() },
+            Phase::Done(answer) => Step::Done(answer.clone()),
+        }
+    }
+
+    /// The conversation so far, as the model gets it.
+    #[must_use]
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// Which items are from before it.
+    #[must_use]
+    pub const fn earlier(&self) -> &Earlier {
+        &self.earlier
+    }
+
+    /// The tools that were found on the way and may be called beside those always offered.
+    #[must_use]
+    pub fn found(&self) -> &[String] {
+        &self.side_effects.found
+    }
+
+    /// The addresses that people wrote, and those that search has found so far.
+    #[must_use]
+    pub const fn addresses(&self) -> &Addresses {
+        &self.addresses
+    }
+
+    fn find_sources(&mut self) {
+        find(&mut self.addresses, &self.side_effects.sources);
+    }
+
+    fn add_side_effects(&mut self, side_effects: SideEffects) {
+        find(&mut self.addresses, &side_effects.sources);
+        self.side_effects.add(side_effects);
+    }
+
+    /// What the turn has come to if this is its last pass.
+    #[must_use]
+    pub fn answer(&self, mut pass: Pass) -> Answer {
+        let structured = self.form.as_ref().and_then(|form| form.read(&pass.text).ok());
+        let is_misfit = self.form.is_some() && structured.is_none();
+        if structured.is_some() {
+            pass.text = bare(&pass.text).to_owned();
+        } else if is_misfit {
+            // Nobody is shown a part of it, or something else in its place.
+            pass.text.clear();
+        }
+        let unkept = self.is_unkept(&pass);
+        let addresses = self.addresses.clone();
+        let SideEffects { spoke, sources, tasks, remindable, mut said, observation, .. } =
+            self.side_effects.clone();
+        said.retain(|said| !self.state.told.contains(&said.order));
+        let is_cut = self.state.hands_back || self.state.passes >= self.max_passes;
+        let (usage, nano_usd) = (self.state.usage, self.state.nano_usd);
+        let memories = self.state.memories.clone();
+        Answer {
+            pass,
+            spoke,
+            sources,
+            addresses,
+            tasks,
+            remindable,
+            said,
+            is_cut,
+            memories,
+            observation,
+            structured,
+            is_misfit,
+            unkept,
+            handed: None,
+            usage,
+            nano_usd,
+        }
+    }
+
+    /// What the turn has come to where its last pass broke off.
+    #[must_use]
+    pub fn broken_off(mut self, pass: Pass) -> Answer {
+        self.count(&pass);
+        self.answer(pass)
+    }
+
+    /// The model has failed in this pass. Where its service has refused it with pictures of results, it is asked without them; where
+    /// it was to write a promise anew, that answer stands.
+    ///
+    /// # Errors
+    /// With what the turn has come to, where that is its end.
+    pub fn model_failed(mut self, failed: Pass, is_refused: bool) -> Result<Self, Box<Answer>> {
+        self.count(&failed);
+        if is_refused && drop_pictures(&mut self.items) {
+            return Ok(self);
+        }
+        match self.state.taken_back.take() {
+            Some(TakenBack { pass: first, mistakes: None, .. }) => {
+                self.state.phase = Phase::Done(Box::new(self.answer(*first)));
+                Ok(self)
+            }
+            Some(_) | None => Err(Box::new(self.answer(failed))),
+        }
+    }
+
+    fn count(&mut self, pass: &Pass) {
+        let state = &mut self.state;
+        state.usage += pass.usage.unwrap_or_default();
+        state.nano_usd = state.nano_usd.zip(pass.nano_usd).map(|(all, one)| all.saturating_add(one));
+    }
+
+    /// The model has answered: it wants tools, or this is the end, or it promised what it has to write anew. Ignored in
+    /// any other phase.
+    #[must_use]
+    pub fn model_answered(mut self, pass: Pass) -> Self {
+        if self.state.phase != Phase::Asking {
+            return self;
+        }
+        let may_call = self.may_call();
+        self.state.passes += 1;
+        self.count(&pass);
+        find(&mut self.addresses, &pass.sources);
+        add_sources(&mut self.side_effects.sources, pass.sources.iter().cloned());
+        let pass = self.note_memories(pass);
+        if pass.calls.is_empty() || !may_call {
+            return self.conclude(pass);
+        }
+        let planned = self.plan_all(&pass);
+        self.items.push(Item::Assistant { text: pass.text, calls: pass.calls, private: pass.private });
+        self.state.phase = Phase::Calling { planned, results: Vec::new() };
+        self
+    }
+
+    /// Notes the memories that a pass names. Words beside which it only names some are the answer.
+    fn note_memories(&mut self, pass: Pass) -> Pass {
+        for id in self.shown.named(&pass) {
+            if !self.state.memories.contains(&id) {
+                self.state.memories.push(id);
+            }
+        }
+        self.shown.as_answer(pass)
+    }
+
+    /// Ends the turn with this pass, or has it written anew.
+    fn conclude(mut self, pass: Pass) -> Self {
+        let is_whole = pass.filtered.is_none() && !pass.cut_short;
+        let is_last = self.state.passes >= self.max_passes;
+        let mistakes = self.form.as_ref().and_then(|form| form.read(&pass.text).err());
+        let is_wrong = mistakes.is_some() || (is_whole && self.is_unkept(&pass));
+        if self.state.taken_back.is_none() && pass.filtered.is_none() && !is_last && is_wrong {
+            let at = self.items.len() - self.begins;
+            let back = TakenBack { pass: Box::new(pass), at, mistakes };
+            self.items.extend(taken_back(&back));
+            self.state.taken_back = Some(back);
+            return self;
+        }
+        let says_nothing = pass.text.trim().is_empty()
+            && pass.filtered.is_none()
+            && !self.side_effects.spoke
+            && self.side_effects.said.is_empty();
+        let pass = match self.state.taken_back.take() {
+            Some(first) if says_nothing && first.mistakes.is_none() => *first.pass,
+            Some(_) | None => pass,
+        };
+        self.state.phase = Phase::Done(Box::new(self.answer(pass)));
+        self
+    }
+
+    /// Whether people would read a promise in it that nothing was stored for, as far as the turn has seen.
+    fn is_unkept(&self, pass: &Pass) -> bool {
+        let SideEffects { spoke, tasks, looked, .. } = &self.side_effects;
+        self.keeps_promises && tasks.is_empty() && !spoke && !looked && promises(&pass.text)
+    }
+
+    /// The calls have been made: their results, with those there were, go to the model in the order of the calls. Ignored in
+    /// any other phase. Where one of them asks a person, the turn waits.
+    #[must_use]
+    pub fn tools_answered(mut self, made: Vec<CallResult>) -> Self {
+        let Phase::Calling { planned, results } = std::mem::take(&mut self.state.phase) else {
+            return self;
+        };
+        let lost = |call: &Call| CallResult {
+            call: call.clone(),
+            output: r#"{"success":false,"error":"the call has no result"}"#.to_owned(),
+            side_effects: SideEffects::default(),
+            images: Vec::new(),
+            asks: None,
+        };
+        for Planned { call, .. } in &planned {
+            let mut all = results.iter().chain(&made);
+            let result = all.find(|r| r.call.id == call.id).cloned().unwrap_or_else(|| lost(call));
+            find(&mut self.addresses, &result.side_effects.sources);
+            if let Some(spent) = result.side_effects.spent {
+                self.add_spent(spent);
+            }
+            self.side_effects.add(result.side_effects);
+            if let Some(question) = result.asks {
+                self.state.phase = Phase::Waiting { call: result.call, question };
+                continue;
+            }
+            let Call { id, name, .. } = result.call;
+            let (output, images) = (fence::result(&result.output), result.images);
+            self.items.push(Item::ToolResult { call_id: id, name, output, images });
+        }
+        bound_pictures(&mut self.items, MAX_PICTURES);
+        self
+    }
+
+    /// Tools are offered on every pass but the last. Where the answer is to have a form, a pass is kept to mend it, if there are
+    /// enough; that one is without tools too, as some providers hold an answer to a form only there.
+    fn may_call(&self) -> bool {
+        let is_mending = self.state.taken_back.as_ref().is_some_and(|back| back.mistakes.is_some());
+        let kept = if self.form.is_some() && self.max_passes > 2 { 2 } else { 1 };
+        !is_mending && !self.state.hands_back && self.state.passes + kept < self.max_passes
+    }
+}
+
+fn find(addresses: &mut Addresses, sources: &[Source]) {
+    sources.iter().for_each(|source| addresses.add_found(&source.url));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+//! What a turn's machine keeps between two steps, as it is stored with the turn on record. Its format may change from version
+//! to version; a turn whose state a version cannot read counts its passes from the beginning.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::repeats::without;
+use figaro_base::ids::{MemoryId, RecordId, TaskId};
+use figaro_domain::conversation::PrivatePart;
+use figaro_domain::observation::Observation;
+use figaro_domain::said::Said;
+use figaro_domain::source::Source;
+use figaro_domain::tool::{Call, SideEffects, ToolSpent};
+use figaro_domain::turn::PersonQuestion;
+use figaro_domain::usage::Usage;
+use figaro_policy::address::Addresses;
+use figaro_provider::fold::Pass;
+use figaro_provider::{Image, Item};
+
+/// What a turn's machine keeps between two steps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// How many passes of the model have ended.
+    pub(super) passes: u32,
+    /// How often each call was asked for, by its fingerprint.
+    pub(super) made: HashMap<u64, u32>,
+    /// The tokens of all passes so far.
+    pub(super) usage: Usage,
+    /// What they cost; `None` once a price was not known.
+    pub(super) nano_usd: Option<u64>,
+    /// What the machine does next.
+    pub(super) phase: Phase,
+    /// The memories that the turn has named so far.
+    #[serde(default)]
+    pub(super) memories: Vec<MemoryId>,
+    /// A bound was reached: it makes no more calls and hands back what it has.
+    #[serde(default)]
+    pub(super) hands_back: bool,
+    /// What children have said and the person was told with a question: the answer does not begin with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) told: Vec<u32>,
+    /// The answer that is to be written anew: it promised what nothing was stored for, or it did not fit the form.
+    pub(super) taken_back: Option<TakenBack>,
+}
+
+impl State {
+    /// Whether this call is one of those that come next.
+    #[must_use]
+    pub fn is_calling(&self, id: &str) -> bool {
+        match &self.phase {
+            Phase::Calling { planned, .. } => planned.iter().any(|planned| planned.call.id == id),
+            Phase::Asking | Phase::Waiting { .. } | Phase::Done(_) => false,
+        }
+    }
+
+    /// Whether calls come next.
+    #[must_use]
+    pub const fn has_calls(&self) -> bool {
+        matches!(self.phase, Phase::Calling { .. })
+    }
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            passes: 0,
+            made: HashMap::new(),
+            usage: Usage::default(),
+            nano_usd: Some(0),
+            phase: Phase::Asking,
+            memories: Vec::new(),
+            hands_back: false,
+            told: Vec::new(),
+            taken_back: None,
+        }
+    }
+}
+
+/// What the machine of a turn does next.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) enum Phase {
+    /// The model is called.
+    #[default]
+    Asking,
+    /// The calls of a pass are made.
+    Calling {
+        /// All calls of the pass, in the model's order.
+        planned: Vec<Planned>,
+        /// Those that were there when the turn was taken up again. They are stored as messages.
+        #[serde(skip)]
+        results: Vec<CallResult>,
+    },
+    /// A person is waited for, whose answer is the result of this call.
+    Waiting {
+        /// The call that asks.
+        call: Call,
+        /// The question to the person.
+        question: PersonQuestion,
+    },
+    /// The turn has its answer; this is never stored.
+    #[serde(skip)]
+    Done(Box<Answer>),
+}
+
+/// An answer that is to be written anew.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct TakenBack {
+    pub(super) pass: Box<Pass>,
+    /// So many items of the turn came before it.
+    pub(super) at: usize,
+    /// How it did not fit the form, a line for each mistake; `None` where it made a promise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) mistakes: Option<String>,
+}
+
+/// A call and what is to become of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Planned {
+    /// The call as the model asked for it.
+    pub call: Call,
+    /// Why it is not to be made.
+    pub refusal: Option<String>,
+}
+
+/// The result of a call, for the machine of a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallResult {
+    /// The call that this is the result of.
+    pub call: Call,
+    /// The result as JSON text, as the model gets it.
+    pub output: String,
+    /// The side effects of the call.
+    pub side_effects: SideEffects,
+    /// The pictures that go with the result. They are not stored.
+    pub images: Vec<Image>,
+    /// It has no result yet: this is asked, and the answer is its result.
+    pub asks: Option<PersonQuestion>,
+}
+
+/// The answer of a turn, and what it took.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// The last pass of the model, which is the answer.
+    pub pass: Pass,
+    /// A tool has sent the words that answer: the text is kept, not sent.
+    pub spoke: bool,
+    /// Pages that the whole turn rests on.
+    pub sources: Vec<Source>,
+    /// Addresses that people wrote or that the turn has found.
+    pub addresses: Addresses,
+    /// Tasks that the turn made or changed.
+    pub tasks: Vec<TaskId>,
+    /// Records that the turn saved and that offer reminders.
+    pub remindable: Vec<RecordId>,
+    /// What children have said to the person before the words of the last pass.
+    pub said: Vec<Said>,
+    /// The last pass had no tools because a bound was reached: it may be less than what was asked for.
+    pub is_cut: bool,
+    /// The memories that it rests on, as the model says.
+    pub memories: Vec<MemoryId>,
+    /// What the model has noted about it.
+    pub observation: Option<Box<Observation>>,
+    /// The value of an answer that is to have a form and has it.
+    pub structured: Option<Value>,
+    /// It is to have a form and has not.
+    pub is_misfit: bool,
+    /// The words promise something for later, and nothing was stored for it.
+    pub unkept: bool,
+    /// What it leaves to whoever asks, in place of an answer.
+    pub handed: Option<Box<Handed>>,
+    /// The tokens of all passes.
+    pub usage: Usage,
+    /// What they cost in nano-dollars, where the price is known.
+    pub nano_usd: Option<u64>,
+}
+
+impl Answer {
+    /// The same with these words of children, too.
+    #[must_use]
+    pub fn saying(mut self, said: Vec<Said>) -> Self {
+        self.said.extend(said);
+        self.said.sort_by_key(|said| said.order);
+        self
+    }
+
+    /// The same with what children have said in front of its own words, which do not repeat it.
+    #[must_use]
+    pub fn whole(mut self) -> Self {
+        if self.said.is_empty() {
+            return self;
+        }
+        let said: Vec<String> = self.said.drain(..).map(|said| said.text).collect();
+        let said = said.join("\n\n");
+        let own = without(&self.pass.text, &said);
+        self.pass.text = if own.is_empty() { said } else { format!("{said}\n\n{own}") };
+        self
+    }
+
+    /// Adds what else it took.
+    pub fn add_spent(&mut self, spent: ToolSpent) {
+        self.usage += spent.usage;
+        self.nano_usd = self.nano_usd.zip(spent.nano_usd).map(|(all, one)| all.saturating_add(one));
+    }
+}
+
+/// Calls that a turn leaves to whoever asks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Handed {
+    /// The calls that they make.
+    pub calls: Vec<Call>,
+    /// What the turn has said and done since its question, the results of all its other calls with it. It goes on from there
+    /// once these calls have results.
+    pub items: Vec<Item>,
+}
+
+/// What was stored of the pass whose calls were being made.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct InHand {
+    /// The text that the model wrote.
+    pub text: String,
+    /// Opaque parts of the provider, such as encrypted reasoning.
+    pub private: Vec<PrivatePart>,
+    /// The results of its calls, as far as they were there.
+    pub results: Vec<CallResult>,
+}

@@ -1,0 +1,55 @@
+//! Notes what turns are made with and how they end, so that whoever asked can be told. Called by the pipeline.
+
+use std::sync::Arc;
+
+use super::outcome::Outcome;
+use super::question::Question;
+use super::report::Reporter;
+use figaro_base::ids::{MessageId, RunId};
+use figaro_domain::reception::{Ending, Received, Reception, TurnTrace};
+use figaro_store::ReceptionStore;
+
+/// Notes what becomes of questions.
+#[derive(Debug, Clone)]
+pub struct Tracer {
+    /// The store of what became of messages.
+    pub receptions: Arc<dyn ReceptionStore>,
+    /// Reports failures to the log and to `/status`.
+    pub reporter: Reporter,
+}
+
+impl Tracer {
+    /// Notes that a turn works on a question, or how it ended. Nobody has sent the prompt of a task.
+    pub(super) async fn note(&self, question: &Question, turn: TurnTrace) {
+        let Some(first) = question.parts.first().filter(|_| question.task.is_none()) else { return };
+        let messages: Vec<MessageId> =
+            question.parts.iter().map(|part| part.message).filter(|message| message.0 != 0).collect();
+        let (user, at) = (first.speaker.user.clone(), self.reporter.now());
+        let received = Received { at, user, what: Reception::Asked, turn: Some(turn) };
+        if let Err(error) = self.receptions.note_received(first.place.chat, &messages, received).await {
+            self.reporter.report(&error, "what became of a question could not be noted");
+        }
+    }
+
+    /// Notes how a turn ended.
+    pub(super) async fn ended(&self, run: RunId, question: &Question, outcome: &Outcome) {
+        if let Some(ending) = ending(outcome) {
+            self.note(question, TurnTrace::ended(run, ending)).await;
+        }
+    }
+}
+
+/// How a turn ended; `None` for one that goes on later.
+fn ending(outcome: &Outcome) -> Option<Ending> {
+    match outcome {
+        Outcome::Answered(_) => Some(Ending::Answered),
+        Outcome::Silent(_) => Some(Ending::Silent),
+        Outcome::Told(_) => Some(Ending::Told),
+        Outcome::Stopped(_) => Some(Ending::Stopped),
+        Outcome::Parked(_) => Some(Ending::Waits),
+        Outcome::Failed(error, _) => {
+            Some(Ending::Failed { reason: error.reason(), label: error.label().to_owned() })
+        }
+        Outcome::Abandoned | Outcome::Restarted(_) => None,
+    }
+}

@@ -1,0 +1,33 @@
+//! Pictures that people sent, as far as they could be fetched, for the messages that they stand in.
+
+use std::collections::HashMap;
+
+use figaro_domain::message::Attachment;
+use figaro_prompts::AttachmentView;
+use figaro_provider::Image;
+
+/// Pictures by the handle their message came with; of one that is not there, why.
+#[derive(Debug, Clone, Default)]
+pub struct Pictures(pub HashMap<String, Result<Image, String>>);
+
+impl Pictures {
+    /// Those of these attachments that are there, in order.
+    pub(super) fn of<'a>(&self, attachments: impl IntoIterator<Item = &'a Attachment>) -> Vec<Image> {
+        let found = attachments.into_iter().filter_map(|attachment| self.get(attachment));
+        found.filter_map(|image| image.as_ref().ok().cloned()).collect()
+    }
+
+    /// What attachments are; of a picture that the model does not get, why.
+    pub(super) fn views(&self, attachments: &[Attachment]) -> Vec<AttachmentView> {
+        let view = |attachment: &Attachment| AttachmentView {
+            kind: attachment.kind.word(),
+            name: attachment.label.clone(),
+            missing: self.get(attachment).and_then(|image| image.as_ref().err().cloned()),
+        };
+        attachments.iter().map(view).collect()
+    }
+
+    fn get(&self, attachment: &Attachment) -> Option<&Result<Image, String>> {
+        self.0.get(attachment.file_id.as_ref()?)
+    }
+}

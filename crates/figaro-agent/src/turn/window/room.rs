@@ -1,0 +1,106 @@
+//! How the tokens of a conversation are divided between its newest messages and older ones that bear on the question.
+//!
+//! Within a sitting the newest messages have most of it, and go on from request to request, so that the provider finds in its
+//! cache what it has seen before. After a pause nothing is in its cache any more: then most of the room goes to older
+//! messages.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::build::Stored;
+use super::history::{History, within_budget};
+use figaro_domain::conversation::{Message, Role};
+use figaro_prompts::Prompts;
+use figaro_provider::Item;
+
+/// A pause longer than this ends a sitting: providers keep what they have seen for 5 to 10 minutes.
+const PAUSE: TimeDelta = TimeDelta::minutes(10);
+/// Of the whole room one part of so many is left to older messages within a sitting.
+const PARTS_OF_OLDER: usize = 5;
+/// At the beginning of a sitting the messages before it have this part of the room.
+const SHARE_BEFORE: f64 = 0.25;
+
+/// How many tokens of the conversation a request may carry, and how they are divided.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    /// All of them.
+    pub tokens: usize,
+    /// The part of them that messages before this sitting have, from 0 to 1.
+    pub share_before: f64,
+}
+
+impl Room {
+    /// So many tokens, divided as a bot divides them.
+    #[must_use]
+    pub const fn of(tokens: usize) -> Self {
+        Self { tokens, share_before: SHARE_BEFORE }
+    }
+
+    /// The same room without what other things take of it.
+    #[must_use]
+    pub const fn without(self, tokens: usize) -> Self {
+        Self { tokens: self.tokens.saturating_sub(tokens), ..self }
+    }
+
+    /// How many older messages may take beside the newest ones, when a question is asked at this time.
+    #[must_use]
+    pub fn for_older(&self, recent: &History, history: &[Arc<Message>], asked_at: DateTime<Utc>) -> usize {
+        let left = self.tokens.saturating_sub(recent.tokens);
+        let goes_on = history.last().is_some_and(|last| asked_at - last.created_at <= PAUSE);
+        if goes_on { left.min(self.tokens / PARTS_OF_OLDER) } else { left }
+    }
+
+    /// How many tokens messages before this sitting have: so many are shown in every case.
+    #[must_use]
+    pub const fn before(&self) -> usize {
+        (self.tokens as f64 * self.share_before) as usize
+    }
+}
+
+/// The newest exchanges of a session, as many as have room.
+///
+/// # Errors
+/// A prompt template of the owner's that does not render.
+pub fn recent(
+    prompts: &Prompts,
+    history: &[Arc<Message>],
+    stored: Stored<'_>,
+    room: Room,
+    asked_at: DateTime<Utc>,
+) -> Result<History, String> {
+    let render = |message: &Message| -> Result<Item, String> { stored.render(prompts, message) };
+    let most = match room.share_before {
+        // Nothing but older messages is asked for.
+        share if share <= 0.0 => 0,
+        _ => room.tokens - room.tokens / PARTS_OF_OLDER,
+    };
+    let whole = within_budget(history, most, &render)?;
+    let begin = sitting(history, asked_at);
+    let from = |history: &History| history.from.unwrap_or(u32::MAX);
+    let is_all = whole.from == history.first().map(|first| first.index);
+    if is_all || begin == 0 {
+        return Ok(whole);
+    }
+    let before = within_budget(&history[..begin], room.before().min(most), &render)?;
+    let start = match before.from {
+        Some(first) => first,
+        None => history.get(begin).map_or(u32::MAX, |first| first.index),
+    };
+    if start <= from(&whole) {
+        return Ok(whole);
+    }
+    let cut = history.partition_point(|message| message.index < start);
+    within_budget(&history[cut..], most, &render)
+}
+
+/// Where the sitting begins that a question at this time belongs to: behind the last long pause before a person's words.
+fn sitting(history: &[Arc<Message>], asked_at: DateTime<Utc>) -> usize {
+    if history.last().is_some_and(|last| asked_at - last.created_at > PAUSE) {
+        return history.len();
+    }
+    let begins = |at: &usize| {
+        history[*at].role == Role::User && history[*at].created_at - history[at - 1].created_at > PAUSE
+    };
+    (1..history.len()).rev().find(begins).unwrap_or(0)
+}

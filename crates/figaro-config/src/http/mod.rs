@@ -1,0 +1,143 @@
+//! The HTTP gateway: where it listens and who may use it. `HTTP_ADDR`, `API_KEYS`, and what tokens take.
+
+mod keys;
+mod tokens;
+mod webhook;
+
+use std::net::{SocketAddr, ToSocketAddrs};
+
+pub use self::keys::{ApiKey, KeyHash, Rights, is_tenant};
+pub use self::tokens::{TokenKey, TokenSettings};
+pub use self::webhook::WebhookSettings;
+use super::reader::Reader;
+use figaro_base::secret::SecretString;
+
+/// What the gateway is told from outside.
+#[derive(Debug, Clone, Default)]
+pub struct HttpSettings {
+    /// Where it listens; `None` for no gateway.
+    pub address: Option<SocketAddr>,
+    /// The keys that callers may show.
+    pub keys: Vec<ApiKey>,
+    /// The tokens that callers may show; `None` where none are taken.
+    pub tokens: Option<TokenSettings>,
+    /// Where Telegram sends updates; `None` where they are fetched.
+    pub webhook: Option<WebhookSettings>,
+}
+
+impl HttpSettings {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        let address = read_address(reader);
+        let (keys, tokens) = (keys::read(reader), TokenSettings::read(reader));
+        let webhook = WebhookSettings::read(reader, address.is_some());
+        let settings = Self { address, keys, tokens, webhook };
+        let has_webhook = settings.webhook.is_some();
+        let is_open = settings.keys.is_empty() && settings.tokens.is_none();
+        if is_open && address.is_some_and(|address| !address.ip().is_loopback()) {
+            reader.fault(
+                "HTTP_ADDR",
+                "can be reached from other machines, so callers need a key: set API_KEYS, JWT_SECRET or JWT_PUBLIC_KEY, or listen on 127.0.0.1",
+            );
+        } else if is_open && has_webhook {
+            // What passes Telegram's updates on would pass on what others send, too.
+            reader.fault(
+                "WEBHOOK_URL",
+                "has others reach HTTP_ADDR, so callers need a key: set API_KEYS, JWT_SECRET or JWT_PUBLIC_KEY",
+            );
+        }
+        settings
+    }
+
+    /// The secret that tokens are signed by, and that of Telegram.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &SecretString> {
+        let of_tokens = match self.tokens.as_ref().map(|tokens| &tokens.key) {
+            Some(TokenKey::Secret(secret)) => Some(secret),
+            Some(TokenKey::Public(_)) | None => None,
+        };
+        of_tokens.into_iter().chain(self.webhook.as_ref().map(|webhook| &webhook.secret))
+    }
+}
+
+/// The address with its port, or a port alone on this machine.
+fn read_address(reader: &mut Reader<'_>) -> Option<SocketAddr> {
+    let text = reader.get("HTTP_ADDR")?;
+    let address = match text.trim_start_matches(':').parse::<u16>() {
+        Ok(port) => Some(SocketAddr::from(([127, 0, 0, 1], port))),
+        // `localhost` is a name of this machine; others would be looked up in the network.
+        Err(_) if text.starts_with("localhost:") => {
+            text.to_socket_addrs().ok().and_then(|mut all| all.next())
+        }
+        Err(_) => text.parse().ok(),
+    };
+    if address.is_none() {
+        reader.fault("HTTP_ADDR", "is not an address with a port, such as 127.0.0.1:8080, or a port alone");
+    }
+    address
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::super::variables::Variables;
+    use super::*;
+
+    const SECRET: &str = "a secret of more than thirty-two letters";
+
+    fn read(pairs: &[(&str, &str)]) -> (HttpSettings, Vec<String>) {
+        let values: HashMap<String, String> =
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let variables = Variables::builtin();
+        let mut reader = Reader::new(&values, &variables);
+        let settings = HttpSettings::read(&mut reader);
+        let faults = reader.finish_part(()).err().map(|faults| faults.0).unwrap_or_default();
+        (settings, faults)
+    }
+
+    #[test]
+    fn an_address_is_read_as_people_write_it() {
+        let cases = [
+            ("127.0.0.1:8080", Some("127.0.0.1:8080")),
+            ("8080", Some("127.0.0.1:8080")),
+            (":8080", Some("127.0.0.1:8080")),
+            ("[::1]:8080", Some("[::1]:8080")),
+            ("8.8.8.8", None),
+            ("example.com:80", None),
+            ("70000", None),
+            ("http://127.0.0.1:8080", None),
+        ];
+        for (text, wanted) in cases {
+            let (settings, faults) = read(&[("HTTP_ADDR", text)]);
+            assert_eq!(settings.address.map(|address| address.to_string()).as_deref(), wanted, "{text}");
+            assert_eq!(faults.len(), usize::from(wanted.is_none()), "{text}: {faults:?}");
+        }
+    }
+
+    #[test]
+    fn nobody_listens_for_other_machines_without_a_key() {
+        let (_, faults) = read(&[("HTTP_ADDR", "0.0.0.0:8080")]);
+        assert!(faults.len() == 1 && faults[0].contains("set API_KEYS"), "{faults:?}");
+        for key in [("API_KEYS", "app:0123456789abcdefXYZ"), ("JWT_SECRET", SECRET)] {
+            assert_eq!(read(&[("HTTP_ADDR", "0.0.0.0:8080"), key]).1, Vec::<String>::new(), "{}", key.0);
+        }
+        assert_eq!(read(&[("HTTP_ADDR", "127.0.0.1:8080")]).1, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_key_of_tokens_is_safe_and_there_is_one() {
+        for (pairs, words) in [
+            (&[("JWT_SECRET", "short")][..], "too short"),
+            (&[("JWT_PUBLIC_KEY", "nonsense")], "not a public RSA key"),
+            (&[("JWT_SECRET", "x"), ("JWT_PUBLIC_KEY", "y")], "beside JWT_SECRET"),
+            (&[("JWT_AUDIENCE", "figaro")], "none are taken"),
+            (&[("JWT_RATE", "60")], "none are taken"),
+            (&[("JWT_SECRET", SECRET), ("JWT_RATE", "0")], "whole number above 0"),
+            (&[("JWT_SECRET", SECRET), ("JWT_TOKENS", "many")], "whole number above 0"),
+            (&[("JWT_ISSUER", "https://id.example.com")], "none are taken"),
+        ] {
+            let (_, faults) = read(pairs);
+            assert!(faults.len() == 1 && faults[0].contains(words), "{words}: {faults:?}");
+            assert!(!faults[0].contains("nonsense") && !faults[0].contains("short)"), "{faults:?}");
+        }
+    }
+}

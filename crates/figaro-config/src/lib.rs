@@ -1,0 +1,471 @@
+//! Settings: one small struct per concern, read once from a map of variables. Every mistake is reported, not only the
+//! first. Read by `main`, handed in pieces to those who need them.
+
+mod embedder;
+mod env_file;
+mod faults;
+mod http;
+mod log;
+mod models;
+mod reader;
+mod servers;
+mod spending;
+mod store;
+mod tasks;
+mod telegram;
+mod values;
+mod variables;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use chrono_tz::Tz;
+use figaro_mcp::proxy::Proxies;
+
+pub use embedder::EmbedderSettings;
+pub use env_file::{ENV_FILE, EnvEntry, EnvFault, EnvFile};
+pub use faults::Faults;
+use figaro_base::ids::UserId;
+use figaro_base::secret::{Redactor, SecretString};
+pub use http::{ApiKey, HttpSettings, KeyHash, Rights, TokenKey, TokenSettings, WebhookSettings, is_tenant};
+pub use log::{LogFormat, LogSettings};
+use models::read_idle_timeout;
+pub use models::{ModelChoice, ModelSettings, ProviderSettings};
+use reader::Reader;
+pub use reader::looks_secret;
+pub use servers::{KnownValues, ServersSettings, is_inherited};
+pub use spending::{PriceSetting, SpendingSettings};
+pub use store::{EngineKind, NoStoreUrl, StoreUrl};
+pub use tasks::TaskSettings;
+pub use telegram::TelegramSettings;
+pub use values::Values;
+pub use variables::{Variable, Variables};
+
+/// Everything the bot is told from outside.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The bot and its server.
+    pub telegram: TelegramSettings,
+    /// Which models there are and which one answers.
+    pub model: ModelSettings,
+    /// Which model makes vectors of texts.
+    pub embedder: EmbedderSettings,
+    /// The service that searches the web.
+    pub tavily: TavilySettings,
+    /// The Telegram MCP server, a child process.
+    pub mcp: McpSettings,
+    /// The file of other MCP servers and what may stand in it, from `MCP_CONFIG`.
+    pub servers: ServersSettings,
+    /// Where everything is kept.
+    pub store: StoreSettings,
+    /// Who may talk to the bot.
+    pub access: AccessSettings,
+    /// What the model may do.
+    pub policy: PolicySettings,
+    /// Bounds of a turn.
+    pub limits: LimitSettings,
+    /// Bounds of a day.
+    pub spending: SpendingSettings,
+    /// Bounds of scheduled prompts.
+    pub tasks: TaskSettings,
+    /// The HTTP gateway.
+    pub http: HttpSettings,
+    /// The zone of chats that set none.
+    pub timezone: Tz,
+    /// The level and the format of the log.
+    pub log: LogSettings,
+}
+
+/// What `figaro memory` needs: no bot, and no model that answers.
+#[derive(Debug, Clone)]
+pub struct MemorySettings {
+    /// Which model makes vectors of texts.
+    pub embedder: EmbedderSettings,
+    /// The proxies on the way to it.
+    pub proxies: Proxies,
+    /// A service that says nothing for so long has failed.
+    pub idle_timeout: Duration,
+    /// Bounds of a day.
+    pub spending: SpendingSettings,
+    /// Where the day ends at midnight.
+    pub timezone: Tz,
+}
+
+impl MemorySettings {
+    /// Reads these settings alone from the values of variables, by name.
+    ///
+    /// # Errors
+    /// All mistakes at once, each with what to do.
+    pub fn read(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, Faults> {
+        let mut reader = Reader::new(values, variables);
+        let settings = Self {
+            embedder: EmbedderSettings::read(&mut reader),
+            proxies: reader.proxies("LLM_PROXY"),
+            idle_timeout: read_idle_timeout(&mut reader),
+            spending: SpendingSettings::read(&mut reader),
+            timezone: read_timezone(&mut reader),
+        };
+        reader.finish(settings)
+    }
+}
+
+/// Tavily, which searches the web for models that do not search themselves.
+#[derive(Debug, Clone)]
+pub struct TavilySettings {
+    /// The key; without one nothing is searched there.
+    pub key: Option<SecretString>,
+    /// Its address, without a trailing slash.
+    pub base_url: String,
+}
+
+/// The Telegram MCP server.
+#[derive(Debug, Clone)]
+pub struct McpSettings {
+    /// The loopback port for outside clients; 0 takes a free one. It is served only with a key for them.
+    pub port: u16,
+    /// A key for outside clients.
+    pub api_key: Option<SecretString>,
+    /// The executable, when it is not the one beside this.
+    pub binary: Option<PathBuf>,
+    /// Variables of ours that the server may need too: where programs and certificates are.
+    pub inherited: Vec<(&'static str, String)>,
+}
+
+/// Where everything is kept.
+#[derive(Debug, Clone)]
+pub struct StoreSettings {
+    /// The engine and the folder, as they are set.
+    pub url: StoreUrl,
+    /// How long what is over is kept: 1 to 365 days.
+    pub kept: TimeDelta,
+    /// How long entries of the audit log are kept: 1 to 3650 days.
+    pub audit_kept: TimeDelta,
+    /// How long after an erasure the files are rewritten: up to eight minutes.
+    pub rewritten_after: TimeDelta,
+}
+
+/// Who may talk to the bot.
+#[derive(Debug, Clone)]
+pub struct AccessSettings {
+    /// Owners by settings.
+    pub owners: Vec<UserId>,
+    /// What happens with everyone else.
+    pub mode: AccessMode,
+}
+
+/// What the model may do.
+#[derive(Debug, Clone)]
+pub struct PolicySettings {
+    /// The owner's file of rules.
+    pub file: PathBuf,
+    /// Whether the settings name it: then it has to be there.
+    pub is_named: bool,
+}
+
+/// What happens with people who are not owners.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessMode {
+    /// Those on the list; owners are asked about others, and make codes that let them in.
+    Pairing,
+    /// Only those whom an owner puts on the list; owners are not asked.
+    Allowlist,
+    /// Everybody may use the bot.
+    Open,
+}
+
+/// Bounds of a turn.
+#[derive(Debug, Clone)]
+pub struct LimitSettings {
+    /// The most passes of the model in a turn.
+    pub max_passes: u32,
+    /// The most tokens of history in a request.
+    pub history_tokens: usize,
+    /// A summary covers at most so many messages; 0 for no summaries.
+    pub summary_every: u32,
+    /// The model names conversations after their first exchange.
+    pub names_sessions: bool,
+    /// The most memories of a person; 0 keeps none.
+    pub memory_limit: usize,
+    /// People are asked before anything is remembered about them.
+    pub asks_consent: bool,
+    /// What is sent keeps to Telegram's limits.
+    pub paced: bool,
+}
+
+impl Settings {
+    /// Reads all settings from the values of variables, by name, as the environment or `.env` give them. `variables` are
+    /// those that there are.
+    ///
+    /// # Errors
+    /// All mistakes at once, each with what to do.
+    pub fn read(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, Faults> {
+        Self::read_with(values, variables, TelegramSettings::read)
+    }
+
+    /// [`Self::read`] for what does without a bot: where there is no token the bot has the number 0.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`] but for a token that is missing.
+    pub fn without_bot(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, Faults> {
+        Self::read_with(values, variables, TelegramSettings::read_if_any)
+    }
+
+    fn read_with(
+        values: &HashMap<String, String>,
+        variables: &Variables,
+        telegram: impl FnOnce(&mut Reader<'_>) -> TelegramSettings,
+    ) -> Result<Self, Faults> {
+        let mut reader = Reader::new(values, variables);
+        let settings = Self {
+            telegram: telegram(&mut reader),
+            model: ModelSettings::read(&mut reader),
+            embedder: EmbedderSettings::read(&mut reader),
+            tavily: TavilySettings::read(&mut reader),
+            mcp: McpSettings::read(&mut reader),
+            servers: ServersSettings::read(&reader),
+            store: StoreSettings::read(&mut reader),
+            access: AccessSettings::read(&mut reader),
+            policy: PolicySettings::read(&reader),
+            limits: LimitSettings::read(&mut reader),
+            spending: SpendingSettings::read(&mut reader),
+            tasks: TaskSettings::read(&mut reader),
+            http: HttpSettings::read(&mut reader),
+            timezone: read_timezone(&mut reader),
+            log: LogSettings::read(&mut reader),
+        };
+        reader.finish(settings)
+    }
+
+    /// Knows every secret of the settings.
+    #[must_use]
+    pub fn redactor(&self) -> Redactor {
+        let optional = self.mcp.api_key.iter().chain(&self.tavily.key);
+        let proxies: Vec<SecretString> =
+            self.telegram.proxies.secrets().chain(self.model.proxies.secrets()).collect();
+        let optional = optional.chain(self.embedder.service().map(|service| &service.key));
+        let optional = optional.chain(self.http.secrets());
+        let keys = [&self.telegram.token].into_iter().chain(self.model.keys()).chain(optional);
+        Redactor::new(keys.chain(&proxies))
+    }
+}
+
+impl TavilySettings {
+    fn read(reader: &mut Reader<'_>) -> Self {
+        let key = reader.get("TAVILY_API_KEY").map(SecretString::from);
+        Self { key, base_url: reader.url("TAVILY_BASE_URL") }
+    }
+}
+
+impl McpSettings {
+    /// Where programs and certificates are.
+    const INHERITED: [&'static str; 3] = ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"];
+
+    fn read(reader: &mut Reader<'_>) -> Self {
+        let read = |name: &&'static str| Some((*name, reader.get(name)?));
+        let inherited = Self::INHERITED.iter().filter_map(read).collect();
+        Self {
+            port: reader.number("MCP_HTTP_PORT", 0..=u64::from(u16::MAX)).try_into().unwrap_or_default(),
+            api_key: reader.get("MCP_API_KEY").map(SecretString::from),
+            binary: reader.get("MCP_SERVER_BIN").map(PathBuf::from),
+            inherited,
+        }
+    }
+}
+
+impl StoreSettings {
+    fn read(reader: &mut Reader<'_>) -> Self {
+        let url = reader.text("STORE_URL").parse().unwrap_or_else(|_: NoStoreUrl| {
+            reader.fault("STORE_URL", NoStoreUrl::WORDS);
+            StoreUrl { engine: EngineKind::ALL[0], folder: PathBuf::new() }
+        });
+        let days = reader.number("KEEP_DAYS", 1..=365).try_into().unwrap_or(1);
+        let audit_days = reader.number("AUDIT_DAYS", 1..=3650).try_into().unwrap_or(365);
+        let seconds = reader.number("ERASE_AFTER", 0..=480).try_into().unwrap_or_default();
+        Self {
+            url,
+            kept: TimeDelta::days(days),
+            audit_kept: TimeDelta::days(audit_days),
+            rewritten_after: TimeDelta::seconds(seconds),
+        }
+    }
+}
+
+impl AccessSettings {
+    fn read(reader: &mut Reader<'_>) -> Self {
+        let list = reader.get("OWNER_IDS").unwrap_or_default();
+        let mut owners = Vec::new();
+        for (number, word) in (1..).zip(list.split([',', ' ']).filter(|word| !word.is_empty())) {
+            match word.parse() {
+                Ok(id) if id > 0 => owners.push(UserId::telegram(id)),
+                _ => reader.fault_of_word(
+                    "OWNER_IDS",
+                    number,
+                    word,
+                    "is not the number of a Telegram user; they stand with commas between them, and the bot tells a \
+                     stranger their own",
+                ),
+            }
+        }
+        let modes = [
+            ("pairing", AccessMode::Pairing),
+            ("allowlist", AccessMode::Allowlist),
+            ("open", AccessMode::Open),
+        ];
+        Self { owners, mode: reader.choice("ACCESS", &modes) }
+    }
+}
+
+impl PolicySettings {
+    fn read(reader: &Reader<'_>) -> Self {
+        Self { file: reader.text("POLICY_FILE").into(), is_named: reader.get("POLICY_FILE").is_some() }
+    }
+
+    /// Reads this setting alone from the values of variables, by name.
+    ///
+    /// # Errors
+    /// All mistakes at once, each with what to do.
+    pub fn alone(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, Faults> {
+        let reader = Reader::new(values, variables);
+        let settings = Self::read(&reader);
+        reader.finish_part(settings)
+    }
+}
+
+impl LimitSettings {
+    fn read(reader: &mut Reader<'_>) -> Self {
+        Self {
+            max_passes: reader.number("MAX_PASSES", 1..=100).try_into().unwrap_or_default(),
+            history_tokens: reader.number("HISTORY_TOKENS", 100..=1_000_000).try_into().unwrap_or_default(),
+            summary_every: read_summary_every(reader),
+            names_sessions: reader.choice("SESSION_NAMES", &[("on", true), ("off", false)]),
+            memory_limit: reader.number("MEMORY_LIMIT", 0..=1_000).try_into().unwrap_or_default(),
+            asks_consent: reader.choice("MEMORY_CONSENT", &[("given", false), ("ask", true)]),
+            paced: reader.choice("TELEGRAM_RATES", &[("telegram", true), ("off", false)]),
+        }
+    }
+}
+
+/// A number of messages, or 0.
+fn read_summary_every(reader: &mut Reader<'_>) -> u32 {
+    let every = reader.text("SUMMARY_EVERY").trim().parse().ok();
+    every.filter(|every| *every == 0 || (4..=1000).contains(every)).unwrap_or_else(|| {
+        reader.fault("SUMMARY_EVERY", "is not a whole number from 4 to 1000; 0 is for no summaries");
+        0
+    })
+}
+
+fn read_timezone(reader: &mut Reader<'_>) -> Tz {
+    let from_system = reader.get("TZ").and_then(|name| name.trim_start_matches(':').parse().ok());
+    match reader.get("DEFAULT_TIMEZONE") {
+        None => from_system.unwrap_or(Tz::UTC),
+        Some(name) => name.parse().unwrap_or_else(|_| {
+            reader.fault("DEFAULT_TIMEZONE", "is not a zone of the IANA list, such as Europe/Riga");
+            Tz::UTC
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use figaro_base::ids::BotId;
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Settings, Faults> {
+        let values = pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        Settings::read(&values, &Variables::builtin())
+    }
+
+    const GOOD: [(&str, &str); 2] = [("TELEGRAM_BOT_TOKEN", "123:ABC_def-9"), ("OPENAI_API_KEY", "sk-test")];
+
+    #[test]
+    fn the_defaults_are_enough_with_token_and_key() {
+        let settings = read(&GOOD).unwrap();
+        assert_eq!(settings.telegram.bot, BotId(123));
+        assert_eq!(settings.model.default.to_string(), "openai:gpt-4.1-mini");
+        assert_eq!(settings.mcp.port, 3001);
+        assert_eq!(settings.store.url.to_string(), "redb:./data");
+        assert_eq!(settings.access.mode, AccessMode::Pairing);
+        assert_eq!(settings.limits.max_passes, 10);
+    }
+
+    #[test]
+    fn what_does_without_a_bot_needs_no_token_and_takes_no_wrong_one() {
+        let read = |pairs: &[(&str, &str)]| {
+            let values = pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+            Settings::without_bot(&values, &Variables::builtin())
+        };
+        assert_eq!(read(&GOOD[1..]).unwrap().telegram.bot, BotId(0));
+        assert_eq!(read(&GOOD).unwrap().telegram.bot, BotId(123));
+        let faults = read(&[("TELEGRAM_BOT_TOKEN", "nonsense")]).unwrap_err();
+        assert_eq!(faults.0.len(), 2, "the token and the key of the model: {faults}");
+    }
+
+    #[test]
+    fn all_mistakes_are_told_at_once() {
+        let faults = read(&[
+            ("TELEGRAM_BOT_TOKEN", "nonsense"),
+            ("LLM_PROVIDER", "skynet"),
+            ("MCP_HTTP_PORT", "70000"),
+            ("STORE_URL", "postgres://x"),
+            ("OWNER_IDS", "12, bob"),
+            ("ACCESS", "everybody"),
+            ("MAX_PASSES", "many"),
+            ("DEFAULT_TIMEZONE", "Mars/Base"),
+        ])
+        .unwrap_err();
+        for name in [
+            "TELEGRAM_BOT_TOKEN",
+            "LLM_PROVIDER",
+            "OPENAI_API_KEY",
+            "MCP_HTTP_PORT",
+            "STORE_URL",
+            "OWNER_IDS",
+            "ACCESS",
+            "MAX_PASSES",
+            "DEFAULT_TIMEZONE",
+        ] {
+            assert_eq!(faults.0.iter().filter(|f| f.starts_with(name)).count(), 1, "{name} in {faults}");
+        }
+        assert_eq!(faults.0.len(), 9, "{faults}");
+    }
+
+    #[test]
+    fn a_mistake_never_shows_a_secret() {
+        let faults = read(&[("TELEGRAM_BOT_TOKEN", "SECRETSECRET"), ("OPENAI_API_KEY", "")]).unwrap_err();
+        assert!(!faults.to_string().contains("SECRETSECRET"));
+    }
+
+    #[test]
+    fn every_secret_is_kept_out_of_texts() {
+        let secrets = ["123:ABC_def-9", "sk-test", "g-secret", "mcp-secret", "tvly-secret", "pr0xy-pass"];
+        let names = ["GEMINI_API_KEY", "MCP_API_KEY", "TAVILY_API_KEY"];
+        let more = names.into_iter().zip(secrets[2..].iter().copied());
+        let proxy = ("TELEGRAM_PROXY", "socks5://ann:pr0xy-pass@proxy.example:1080");
+        let settings = read(&GOOD.into_iter().chain(more).chain([proxy]).collect::<Vec<_>>()).unwrap();
+        assert_eq!(settings.redactor().clean(&secrets.join(" ")), ["[secret]"; 6].join(" "));
+        assert_eq!(settings.redactor().clean(proxy.1), "[secret]");
+    }
+
+    #[test]
+    fn an_own_server_needs_no_key() {
+        let settings = read(&[GOOD[0], ("OPENAI_BASE_URL", "http://localhost:8080/v1/")]).unwrap();
+        assert_eq!(settings.model.providers[0].base_url, "http://localhost:8080/v1");
+    }
+
+    #[test]
+    fn the_readme_explains_every_variable() {
+        let table = Variables::builtin().table();
+        assert!(include_str!("../../../README.md").contains(&table), "write this table there:\n{table}");
+    }
+
+    #[test]
+    fn the_example_file_is_the_one_in_the_repository() {
+        assert_eq!(
+            include_str!("../../../.env.example"),
+            Variables::builtin().example(),
+            "write the new text of Variables::example() there"
+        );
+    }
+}

@@ -1,0 +1,337 @@
+//! Which services run models, and in which order they are asked. Which providers there are, and what each needs, is data:
+//! `providers`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::time::Duration;
+
+use figaro_mcp::proxy::Proxies;
+
+use super::faults::Faults;
+use super::reader::Reader;
+use super::variables::Variables;
+use figaro_base::secret::{ExposeSecret, SecretString};
+use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable, Role};
+
+/// A model and the service that runs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelChoice {
+    /// The name of its provider, as `LLM_PROVIDER` takes it.
+    pub provider: &'static str,
+    /// The model's name there.
+    pub model: String,
+}
+
+impl fmt::Display for ModelChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.provider, self.model)
+    }
+}
+
+/// What the settings say of a provider.
+#[derive(Debug, Clone)]
+pub struct ProviderSettings {
+    /// The name of the provider, as `LLM_PROVIDER` takes it.
+    pub name: &'static str,
+    /// Its address, without a trailing slash.
+    pub base_url: String,
+    /// The key; empty for a service of one's own that takes none.
+    pub key: SecretString,
+    /// The model that is meant when none is named.
+    pub model: String,
+    /// Its variables of [`Role::Time`], by name.
+    pub times: BTreeMap<&'static str, Duration>,
+}
+
+impl ProviderSettings {
+    /// The key, if there is one.
+    #[must_use]
+    pub fn given_key(&self) -> Option<SecretString> {
+        (!self.key.expose_secret().is_empty()).then(|| self.key.clone())
+    }
+
+    /// What a variable of [`Role::Time`] says; zero for one that the provider's spec does not list.
+    #[must_use]
+    pub fn time(&self, variable: &str) -> Duration {
+        self.times.get(variable).copied().unwrap_or_default()
+    }
+}
+
+/// The models and the services that run them.
+#[derive(Debug, Clone)]
+pub struct ModelSettings {
+    /// Every service that is set up.
+    pub providers: Vec<ProviderSettings>,
+    /// The model that answers.
+    pub default: ModelChoice,
+    /// Models that are asked in turn when it does not.
+    pub fallback: Vec<ModelChoice>,
+    /// The proxies on the way to all of them, and to the web search.
+    pub proxies: Proxies,
+    /// A stream that says nothing for so long has failed.
+    pub idle_timeout: Duration,
+}
+
+impl ModelSettings {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        let first = read_first(reader);
+        let fallback = read_fallback(reader);
+        let is_wanted = |name: &str| name == first || fallback.iter().any(|choice| choice.provider == name);
+        let specs = reader.providers().iter();
+        let providers: Vec<ProviderSettings> =
+            specs.filter_map(|spec| read_provider(reader, spec, is_wanted(spec.name))).collect();
+        let model =
+            providers.iter().find(|provider| provider.name == first).map(|provider| provider.model.clone());
+        Self {
+            providers,
+            default: ModelChoice { provider: first, model: model.unwrap_or_default() },
+            fallback,
+            proxies: reader.proxies("LLM_PROXY"),
+            idle_timeout: read_idle_timeout(reader),
+        }
+    }
+
+    /// One service before a model of it is chosen, to ask what it serves. What is wrong elsewhere does not count.
+    ///
+    /// # Errors
+    /// What it lacks, and what is wrong with its variables and with those of all services.
+    pub fn of_service(
+        values: &HashMap<String, String>,
+        variables: &Variables,
+        spec: &ProviderSpec,
+    ) -> Result<Self, Faults> {
+        let mut reader = Reader::new(values, variables);
+        let settings = Self {
+            providers: vec![read_service(&mut reader, spec)],
+            default: ModelChoice { provider: spec.name, model: String::new() },
+            fallback: Vec::new(),
+            proxies: reader.proxies("LLM_PROXY"),
+            idle_timeout: read_idle_timeout(&mut reader),
+        };
+        reader.finish_part(settings)
+    }
+
+    /// Whether these values choose a service, also one that lacks something; `false` where they leave it at the default
+    /// provider and give it neither a key nor an address.
+    #[must_use]
+    pub fn is_any_chosen(values: &HashMap<String, String>, variables: &Variables) -> bool {
+        let mut reader = Reader::new(values, variables);
+        let Some(default) = reader.providers().first() else { return false };
+        let named = reader.get("LLM_PROVIDER");
+        let other = named.is_some_and(|name| !default.name.eq_ignore_ascii_case(&name));
+        let own_address =
+            default.variable(Role::BaseUrl).is_some_and(|url| reader.url(url.name) != url.default);
+        other || own_address || default.variable(Role::Key).is_some_and(|key| reader.get(key.name).is_some())
+    }
+
+    /// The keys of all services.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &SecretString> {
+        self.providers.iter().map(|provider| &provider.key)
+    }
+}
+
+/// The name of the provider that answers; the default one's if another is named that is not known.
+fn read_first(reader: &mut Reader<'_>) -> &'static str {
+    let names: Vec<&'static str> = reader.providers().iter().map(|spec| spec.name).collect();
+    let place = reader.word_of("LLM_PROVIDER", &names).unwrap_or_default();
+    names.get(place).copied().unwrap_or_default()
+}
+
+/// One service; what it lacks is a mistake only if it is wanted. What is wrong with a time is one always.
+fn read_provider(reader: &mut Reader<'_>, spec: &ProviderSpec, wanted: bool) -> Option<ProviderSettings> {
+    let is_set_up = spec.set_up_by().is_some_and(|variable| reader.get(variable.name).is_some());
+    if !wanted && (!is_set_up || is_for_vectors_alone(reader, spec)) {
+        drop(read_times(reader, spec));
+        return None;
+    }
+    let service = read_service(reader, spec);
+    let at_default = is_default(spec, &service.base_url);
+    let model = spec.variable(Role::Model).map(|model| read_value(reader, model, at_default));
+    Some(ProviderSettings { model: model.unwrap_or_default(), ..service })
+}
+
+/// Whether a service is set up for [`super::EmbedderSettings`], and no model of it to talk with is named.
+fn is_for_vectors_alone(reader: &Reader<'_>, spec: &ProviderSpec) -> bool {
+    let embedder = reader.text("EMBEDDER");
+    let embeds =
+        embedder.split_once(':').is_some_and(|(name, _)| name.trim().eq_ignore_ascii_case(spec.name));
+    let model = spec.variable(Role::Model);
+    embeds && model.is_some_and(|model| model.default.is_empty() && reader.get(model.name).is_none())
+}
+
+/// The same without a model.
+pub(super) fn read_service(reader: &mut Reader<'_>, spec: &ProviderSpec) -> ProviderSettings {
+    let times = read_times(reader, spec);
+    let base_url = spec.variable(Role::BaseUrl).map(|url| read_address(reader, url)).unwrap_or_default();
+    let at_default = is_default(spec, &base_url);
+    let key = spec.variable(Role::Key).map(|key| read_value(reader, key, at_default));
+    let key = key.unwrap_or_default().into();
+    ProviderSettings { name: spec.name, base_url, key, model: String::new(), times }
+}
+
+fn is_default(spec: &ProviderSpec, base_url: &str) -> bool {
+    spec.variable(Role::BaseUrl).is_none_or(|url| base_url == url.default)
+}
+
+pub(super) fn read_idle_timeout(reader: &mut Reader<'_>) -> Duration {
+    Duration::from_secs(reader.number("LLM_IDLE_TIMEOUT", 1..=600))
+}
+
+/// The address; where there is neither one nor a default, what is wrong is that it is missing.
+fn read_address(reader: &mut Reader<'_>, variable: &ProviderVariable) -> String {
+    if variable.default.is_empty() && reader.get(variable.name).is_none() {
+        return read_value(reader, variable, true);
+    }
+    reader.url(variable.name)
+}
+
+/// A key or a model, or the default.
+fn read_value(reader: &mut Reader<'_>, variable: &ProviderVariable, at_default: bool) -> String {
+    let value = match variable.need(at_default) {
+        Some(hint) => reader.required(variable.name, hint),
+        None => Some(reader.text(variable.name)),
+    };
+    value.unwrap_or_default()
+}
+
+fn read_times(reader: &mut Reader<'_>, spec: &ProviderSpec) -> BTreeMap<&'static str, Duration> {
+    let times = spec.variables.iter().filter_map(|variable| match variable.role {
+        Role::Time { min, max } => {
+            let bounds = Duration::from_secs(min)..=Duration::from_secs(max);
+            Some((variable.name, reader.duration(variable.name, bounds)))
+        }
+        Role::Key | Role::BaseUrl | Role::Model => None,
+    });
+    times.collect()
+}
+
+/// `openai:gpt-4.1-mini, ollama:qwen3:8b` in order.
+fn read_fallback(reader: &mut Reader<'_>) -> Vec<ModelChoice> {
+    let text = reader.text("LLM_FALLBACK");
+    let specs = reader.providers();
+    let known = |name: &str| specs.iter().find(|spec| spec.name.eq_ignore_ascii_case(name));
+    let mut choices = Vec::new();
+    for (number, word) in (1..).zip(text.split(',').map(str::trim).filter(|word| !word.is_empty())) {
+        let parts = word.split_once(':').filter(|(_, model)| !model.is_empty());
+        match parts.and_then(|(provider, model)| Some((known(provider)?.name, model))) {
+            Some((provider, model)) => choices.push(ModelChoice { provider, model: model.to_owned() }),
+            None => reader.fault_of_word(
+                "LLM_FALLBACK",
+                number,
+                word,
+                "is not of the form provider:model, such as openai:gpt-4.1-mini",
+            ),
+        }
+    }
+    choices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> Result<ModelSettings, Vec<String>> {
+        let variables: HashMap<String, String> =
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let known = Variables::builtin();
+        let mut reader = Reader::new(&variables, &known);
+        let settings = ModelSettings::read(&mut reader);
+        reader.finish(settings).map_err(|faults| faults.0)
+    }
+
+    fn set_up(pairs: &[(&str, &str)]) -> String {
+        let settings = read(pairs).unwrap();
+        let others = settings.fallback.iter().map(|choice| format!(" > {choice}")).collect::<String>();
+        let providers = settings.providers.iter().map(|provider| {
+            let key = provider.key.expose_secret();
+            format!(" [{} {} {key}]", provider.name, provider.base_url)
+        });
+        format!("{}{others}{}", settings.default, providers.collect::<String>())
+    }
+
+    #[test]
+    fn a_service_is_there_once_it_has_what_it_cannot_do_without() {
+        let openai = ("OPENAI_API_KEY", "sk");
+        let ollama = [("LLM_PROVIDER", "ollama"), ("OLLAMA_MODEL", "qwen3:8b")];
+        let compatible = [
+            ("LLM_PROVIDER", "Compatible"),
+            ("COMPATIBLE_BASE_URL", "http://x/v1/"),
+            ("COMPATIBLE_MODEL", "m"),
+        ];
+        let cases = [
+            (vec![openai], "openai:gpt-4.1-mini [openai https://api.openai.com/v1 sk]"),
+            (ollama.to_vec(), "ollama:qwen3:8b [ollama http://127.0.0.1:11434 ]"),
+            (compatible.to_vec(), "compatible:m [compatible http://x/v1 ]"),
+            (
+                vec![openai, ("EMBEDDER", "compatible:bge-m3"), compatible[1]],
+                "openai:gpt-4.1-mini [openai https://api.openai.com/v1 sk]",
+            ),
+            (
+                vec![("LLM_PROVIDER", "gemini"), ("GEMINI_API_KEY", "g")],
+                "gemini:gemini-3.5-flash [gemini https://generativelanguage.googleapis.com/v1beta g]",
+            ),
+            (
+                [&[openai, ("LLM_FALLBACK", "ollama:a:b, openai:gpt-4o")], &ollama[1..]].concat(),
+                "openai:gpt-4.1-mini > ollama:a:b > openai:gpt-4o [openai https://api.openai.com/v1 sk] \
+                 [ollama http://127.0.0.1:11434 ]",
+            ),
+        ];
+        for (pairs, wanted) in cases {
+            assert_eq!(set_up(&pairs), wanted, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn a_service_is_chosen_by_its_name_or_by_what_openai_needs() {
+        let cases = [
+            (vec![], false),
+            (vec![("LLM_PROVIDER", " OpenAI "), ("OPENAI_API_KEY", " "), ("OPENAI_MODEL", "x")], false),
+            (vec![("OPENAI_BASE_URL", "https://api.openai.com/v1/")], false),
+            (vec![("GEMINI_API_KEY", "g"), ("OLLAMA_MODEL", "m")], false),
+            (vec![("OPENAI_API_KEY", "sk")], true),
+            (vec![("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1")], true),
+            (vec![("LLM_PROVIDER", "gemini")], true),
+            (vec![("LLM_PROVIDER", "skynet")], true),
+        ];
+        for (pairs, wanted) in cases {
+            let variables = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            assert_eq!(
+                ModelSettings::is_any_chosen(&variables.collect(), &Variables::builtin()),
+                wanted,
+                "{pairs:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_wanted_service_lacks_is_told_with_all_else() {
+        let cases = [
+            (vec![], vec!["OPENAI_API_KEY is missing"]),
+            (
+                vec![("LLM_PROVIDER", "skynet")],
+                vec!["LLM_PROVIDER (`skynet`) is not known", "OPENAI_API_KEY is missing"],
+            ),
+            (
+                vec![("LLM_PROVIDER", "compatible")],
+                vec!["COMPATIBLE_BASE_URL is missing", "COMPATIBLE_MODEL is missing"],
+            ),
+            (vec![("LLM_PROVIDER", "ollama")], vec!["OLLAMA_MODEL is missing"]),
+            (vec![("LLM_PROVIDER", "gemini")], vec!["GEMINI_API_KEY is missing"]),
+            (
+                vec![("OPENAI_API_KEY", "sk"), ("LLM_FALLBACK", "gemini:x, nobody:y, ollama:")],
+                vec![
+                    "LLM_FALLBACK (word 2, `nobody:y`)",
+                    "LLM_FALLBACK (word 3, `ollama:`)",
+                    "GEMINI_API_KEY is missing",
+                ],
+            ),
+        ];
+        for (pairs, wanted) in cases {
+            let faults = read(&pairs).map(|_| ()).unwrap_err();
+            assert_eq!(faults.len(), wanted.len(), "{faults:?}");
+            for (fault, wanted) in faults.iter().zip(wanted) {
+                assert!(fault.starts_with(wanted), "{fault}");
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What may be spent in a day, and what models cost where the owner knows better than the list.
+
+use super::reader::Reader;
+use figaro_domain::provider_spec::ProviderSpec;
+
+/// Bounds on spending and prices of the owner's own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SpendingSettings {
+    /// The most tokens of a day; `None` for no bound.
+    pub daily_tokens: Option<u64>,
+    /// The most money of a day in nano-dollars; `None` for no bound.
+    pub daily_nano_usd: Option<u64>,
+    /// So many hundredths of both are for work that nobody waits for.
+    pub background_percent: u64,
+    /// The prices of models.
+    pub prices: Vec<PriceSetting>,
+}
+
+/// The price of a model, or of all whose names begin so; in nano-dollars a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PriceSetting {
+    /// `provider:model`, without the `*` that may end it.
+    pub name: String,
+    /// It covers every model whose name begins so.
+    pub is_prefix: bool,
+    /// The price of a token sent to the model.
+    pub input: u64,
+    /// A token from the provider's cache.
+    pub cached: u64,
+    /// The price of a token that the model writes.
+    pub output: u64,
+}
+
+impl SpendingSettings {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        let daily_tokens = reader.get("DAILY_TOKENS").and_then(|text| {
+            let tokens = text.replace('_', "").parse().ok().filter(|tokens: &u64| *tokens > 0);
+            if tokens.is_none() {
+                reader.fault(
+                    "DAILY_TOKENS",
+                    "is not a whole number from 1 on, such as 500000; leave it out for no bound",
+                );
+            }
+            tokens
+        });
+        let daily_nano_usd = reader.get("DAILY_USD").and_then(|text| {
+            let money = nano(&text).filter(|money| *money > 0);
+            if money.is_none() {
+                reader.fault(
+                    "DAILY_USD",
+                    "is not an amount of US dollars above 0, such as 2.50; leave it out for no bound",
+                );
+            }
+            money
+        });
+        let background_percent = reader.number("BACKGROUND_SHARE", 0..=100);
+        let prices = reader.get("LLM_PRICES").map(|text| read_prices(reader, &text)).unwrap_or_default();
+        Self { daily_tokens, daily_nano_usd, background_percent, prices }
+    }
+}
+
+/// `openai:gpt-4.1-mini=0.40/0.10/1.60, ollama:*=0/0` in US dollars for a million tokens: sent, cached, written; or
+/// sent and written.
+fn read_prices(reader: &mut Reader<'_>, text: &str) -> Vec<PriceSetting> {
+    let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+    let mut prices = Vec::new();
+    for (number, word) in (1..).zip(words) {
+        match read_price(word, reader.providers()) {
+            Some(price) => prices.push(price),
+            None => reader.fault_of_word(
+                "LLM_PRICES",
+                number,
+                word,
+                "is not of the form provider:model=sent/cached/written in US dollars for a million tokens, such as \
+                 openai:gpt-4.1-mini=0.40/0.10/1.60",
+            ),
+        }
+    }
+    prices
+}
+
+fn read_price(word: &str, providers: &[ProviderSpec]) -> Option<PriceSetting> {
+    let (name, figures) = word.rsplit_once('=')?;
+    let name = name.trim();
+    let (provider, model) = name.split_once(':')?;
+    let figures: Option<Vec<u64>> = figures.split('/').map(|figure| nano(figure.trim())).collect();
+    let (input, cached, output) = match figures?.as_slice() {
+        [input, output] => (*input, *input, *output),
+        [input, cached, output] => (*input, *cached, *output),
+        _ => return None,
+    };
+    if model.is_empty() || !providers.iter().any(|known| known.name == provider) {
+        return None;
+    }
+    // What is too small to be counted costs more, not nothing.
+    let (input, cached, output) =
+        (input.div_ceil(1_000_000), cached.div_ceil(1_000_000), output.div_ceil(1_000_000));
+    let prefix = name.strip_suffix('*');
+    Some(PriceSetting {
+        name: prefix.unwrap_or(name).to_owned(),
+        is_prefix: prefix.is_some(),
+        input,
+        cached,
+        output,
+    })
+}
+
+/// An amount with at most nine decimals, in its 10⁻⁹th parts; exact, as no floating number is.
+fn nano(amount: &str) -> Option<u64> {
+    let (whole, part) = amount.split_once('.').unwrap_or((amount, ""));
+    let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    if whole.is_empty() || part.len() > 9 || !is_number(whole) || !is_number(part) {
+        return None;
+    }
+    let part: u64 = format!("{part:0<9}").parse().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::variables::Variables;
+
+    fn read(pairs: &[(&str, &str)]) -> Result<SpendingSettings, Vec<String>> {
+        let variables: HashMap<String, String> =
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let known = Variables::builtin();
+        let mut reader = Reader::new(&variables, &known);
+        let settings = SpendingSettings::read(&mut reader);
+        reader.finish(settings).map_err(|faults| faults.0)
+    }
+
+    #[test]
+    fn amounts_are_read_exactly() {
+        assert_eq!(read(&[]), Ok(SpendingSettings { background_percent: 10, ..SpendingSettings::default() }));
+        let read = read(&[
+            ("DAILY_TOKENS", "500_000"),
+            ("DAILY_USD", "2.5"),
+            (
+                "LLM_PRICES",
+                "openai:gpt-4.1-mini=0.40/0.10/1.6, ollama:qwen3:8b=0/0.0005, compatible:my/*=1/3",
+            ),
+        ])
+        .unwrap();
+        assert_eq!((read.daily_tokens, read.daily_nano_usd), (Some(500_000), Some(2_500_000_000)));
+        let price = |name: &str, is_prefix, input, cached, output| PriceSetting {
+            name: name.into(),
+            is_prefix,
+            input,
+            cached,
+            output,
+        };
+        let wanted = [
+            price("openai:gpt-4.1-mini", false, 400, 100, 1600),
+            price("ollama:qwen3:8b", false, 0, 0, 1),
+            price("compatible:my/", true, 1000, 1000, 3000),
+        ];
+        assert_eq!(read.prices, wanted);
+    }
+
+    #[test]
+    fn what_is_no_amount_is_told() {
+        let cases = [
+            ("DAILY_TOKENS", "many"),
+            ("DAILY_TOKENS", "0"),
+            ("DAILY_TOKENS", "1.5"),
+            ("DAILY_USD", "-1"),
+            ("DAILY_USD", "0"),
+            ("DAILY_USD", "$5"),
+            ("DAILY_USD", "1e3"),
+            ("BACKGROUND_SHARE", "101"),
+            ("BACKGROUND_SHARE", "10%"),
+            ("LLM_PRICES", "gpt-4.1=1/2"),
+            ("LLM_PRICES", "opnai:x=1/2"),
+            ("LLM_PRICES", "openai:=1/2"),
+            ("LLM_PRICES", "openai:x=1"),
+            ("LLM_PRICES", "openai:x=1/2/3/4"),
+            ("LLM_PRICES", "openai:x=free/0"),
+        ];
+        for (name, value) in cases {
+            let faults = read(&[(name, value)]).unwrap_err();
+            assert!(faults.len() == 1 && faults[0].starts_with(name), "{faults:?}");
+            assert!(value.len() < 6 || !faults[0].contains(value), "{faults:?}");
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Chats and their settings.
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
+
+use super::generation::Generation;
+use super::model::ModelName;
+use figaro_base::ids::{ChatId, PersonaId, TopicId};
+
+/// A chat and a forum topic of it, as a message in it describes them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The chat; it gets another id when a group becomes a supergroup.
+    pub chat: ChatId,
+    /// Whether it is a private chat, a group or a channel.
+    pub kind: ChatKind,
+    /// The title of a group or channel; `None` for a private chat.
+    pub title: Option<String>,
+    /// The forum topic, none for a chat without topics and for a forum's General.
+    pub topic: Option<TopicId>,
+}
+
+impl Place {
+    /// A conversation of this name that is none of Telegram's.
+    #[must_use]
+    pub fn outside(name: &str) -> Self {
+        let chat = ChatId::outside(key_of(name));
+        Self { chat, kind: ChatKind::Private, title: None, topic: None }
+    }
+
+    /// The part of this name of a conversation that is none of Telegram's: it has the notes and pins of the whole, and is talked in
+    /// beside its other parts.
+    #[must_use]
+    pub fn part(self, name: &str) -> Self {
+        // A topic has a positive number, which fits into a JSON number.
+        let topic = key_of(name) & ((1 << 53) - 1) | 1;
+        Self { topic: Some(TopicId(topic.cast_signed())), ..self }
+    }
+
+    /// Whether more people than one may read here: `true` for groups and channels.
+    #[must_use]
+    pub fn is_group(&self) -> bool {
+        self.kind != ChatKind::Private
+    }
+}
+
+/// The first bits of the hash of a name.
+fn key_of(name: &str) -> u64 {
+    let hash = digest(&SHA256, name.as_bytes());
+    hash.as_ref().iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
+}
+
+/// Telegram's kinds of chat, as far as they matter here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChatKind {
+    /// A private chat of one person with the bot.
+    Private,
+    /// A group or supergroup.
+    Group,
+    /// A channel, where only admins write.
+    Channel,
+}
+
+impl ChatKind {
+    /// The word for it in a prompt.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::Group => "group",
+            Self::Channel => "channel",
+        }
+    }
+}
+
+/// When the bot answers in a group.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerWhen {
+    /// When it is named, replied to, or given a command.
+    #[default]
+    Mention,
+    /// The bot answers every message.
+    Always,
+    /// The bot answers commands only.
+    Off,
+}
+
+impl AnswerWhen {
+    /// All of them, in the order a person is offered them.
+    pub const ALL: [Self; 3] = [Self::Mention, Self::Always, Self::Off];
+
+    /// The name that stands for it in settings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mention => "mention",
+            Self::Always => "always",
+            Self::Off => "off",
+        }
+    }
+
+    /// The variant with this name; `None` if there is none.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|when| when.name().eq_ignore_ascii_case(name.trim()))
+    }
+}
+
+/// The persona that a chat has chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PersonaChoice {
+    /// One of a file, by its name.
+    File(String),
+    /// One of the chat's own.
+    Own {
+        /// The id of the persona.
+        id: PersonaId,
+        /// Its name, to be told where the persona is gone.
+        name: String,
+    },
+}
+
+impl PersonaChoice {
+    /// Whether this persona of the chat's own is chosen.
+    #[must_use]
+    pub fn is_own(&self, persona: PersonaId) -> bool {
+        matches!(self, Self::Own { id, .. } if *id == persona)
+    }
+
+    /// The name of what is chosen.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::File(name) | Self::Own { name, .. } => name,
+        }
+    }
+}
+
+/// What the people of a chat have set for it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ChatConfig {
+    /// Instructions that this chat adds to the system prompt; at most [`MAX_SETTING_CHARS`] characters.
+    pub custom_prompt: Option<String>,
+    /// The language to answer in, in free words; `None` for that of each message.
+    pub language: Option<String>,
+    /// The tone of answers, in free words; `None` for the usual one.
+    pub personality: Option<String>,
+    /// The IANA time zone of the chat; `None` for the bot's default.
+    pub timezone: Option<Tz>,
+    /// When to answer in a group.
+    pub answer_when: AnswerWhen,
+    /// The agent that answers here, by its name; one that is not there any more does not count.
+    pub agent: Option<String>,
+    /// How the bot speaks here; a persona that is not there any more does not count.
+    pub persona: Option<PersonaChoice>,
+    /// The context packs whose records the chat keeps, by their names; those that are not there any more do not count.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub packs: Vec<String>,
+    /// The model that answers in this chat, if not the bot's default.
+    pub model: Option<ModelName>,
+    /// The parameters that are sent to the model.
+    pub settings: Generation,
+    /// When its people were asked which time zone they are in, UTC; `None` if they never were.
+    pub zone_asked: Option<DateTime<Utc>>,
+    /// Whose it is, of a conversation that is none of Telegram's: its number is a hash of this, and nobody else may use it whose
+    /// name has the same hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claimed_by: Option<String>,
+}
+
+/// A change of some of a chat's settings; the default changes nothing. `Some(None)` clears a setting.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ConfigPatch {
+    /// Instructions that this chat adds to the system prompt.
+    pub custom_prompt: Option<Option<String>>,
+    /// The language of answers.
+    pub language: Option<Option<String>>,
+    /// The tone of answers, in free words.
+    pub personality: Option<Option<String>>,
+    /// The IANA time zone of the chat.
+    pub timezone: Option<Option<Tz>>,
+    /// When to answer in a group.
+    pub answer_when: Option<AnswerWhen>,
+    /// The agent that answers here. Only people change it: it may be what keeps a model from tools.
+    pub agent: Option<Option<String>>,
+    /// How the bot speaks here. Only people choose it; a reset clears it, and can be undone.
+    pub persona: Option<Option<PersonaChoice>>,
+    /// A context pack that the chat takes or leaves; beyond [`MAX_PACKS`] none is taken. Only people choose them; a reset leaves
+    /// them.
+    pub pack: Option<PackChange>,
+    /// The model that answers in this chat, if not the bot's default.
+    pub model: Option<Option<ModelName>>,
+    /// All parameters that are sent to the model, in place of those that are set.
+    pub settings: Option<Generation>,
+    /// The name and the new value of one of those parameters, as [`Generation::with`] takes them. A value that does not fit
+    /// changes nothing.
+    pub setting: Option<(String, Option<String>)>,
+    /// When its people were asked for their time zone, UTC; a reset does not forget it.
+    pub zone_asked: Option<DateTime<Utc>>,
+    /// Whose conversation it is from now on, unless it is somebody's.
+    pub claim: Option<String>,
+}
+
+/// A context pack that a chat takes, or leaves: others stay as they are, whoever changes them at the same time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackChange {
+    /// The name of the pack.
+    pub name: String,
+    /// Whether the chat has it from now on.
+    pub is_chosen: bool,
+}
+
+impl PackChange {
+    fn apply(self, packs: &mut Vec<String>) {
+        let is_there = packs.contains(&self.name);
+        match self.is_chosen {
+            true if !is_there && packs.len() < MAX_PACKS => packs.push(self.name),
+            true => {}
+            false => packs.retain(|pack| *pack != self.name),
+        }
+    }
+}
+
+impl ConfigPatch {
+    /// The change that clears everything that a model may change, and the chat's persona, its model and the model's
+    /// parameters. The agent and the time of the question about the zone stay.
+    #[must_use]
+    pub fn reset() -> Self {
+        Self {
+            custom_prompt: Some(None),
+            language: Some(None),
+            personality: Some(None),
+            timezone: Some(None),
+            answer_when: Some(AnswerWhen::default()),
+            agent: None,
+            persona: Some(None),
+            pack: None,
+            model: Some(None),
+            settings: Some(Generation::default()),
+            setting: None,
+            zone_asked: None,
+            claim: None,
+        }
+    }
+
+    /// Applies the change to the settings of a chat. Fields that are `None` leave their setting as it is.
+    pub fn apply(self, config: &mut ChatConfig) {
+        set(&mut config.custom_prompt, self.custom_prompt);
+        set(&mut config.language, self.language);
+        set(&mut config.personality, self.personality);
+        set(&mut config.timezone, self.timezone);
+        set(&mut config.answer_when, self.answer_when);
+        set(&mut config.agent, self.agent);
+        set(&mut config.persona, self.persona);
+        if let Some(change) = self.pack {
+            change.apply(&mut config.packs);
+        }
+        set(&mut config.model, self.model);
+        set(&mut config.settings, self.settings);
+        config.zone_asked = self.zone_asked.or(config.zone_asked);
+        config.claimed_by = config.claimed_by.take().or(self.claim);
+        if let Some((name, value)) = self.setting
+            && let Ok(settings) = config.settings.with(&name, value.as_deref())
+        {
+            config.settings = settings;
+        }
+    }
+}
+
+fn set<T>(setting: &mut T, change: Option<T>) {
+    if let Some(value) = change {
+        *setting = value;
+    }
+}
+
+/// The most context packs of a chat: the forms of all stand in every prompt.
+pub const MAX_PACKS: usize = 8;
+
+/// The most characters a free-text setting may have: it stands in every prompt.
+pub const MAX_SETTING_CHARS: usize = 2000;

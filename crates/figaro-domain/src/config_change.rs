@@ -1,0 +1,248 @@
+//! What the model changed of a chat's settings, kept so that people see it and can undo it.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
+
+use super::chat::ChatConfig;
+use figaro_base::ids::{ChatId, RunId, TaskId};
+
+/// For so long a change by the model can be undone.
+pub const UNDO: TimeDelta = TimeDelta::hours(24);
+
+/// A setting of a chat that the model can change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    /// Instructions that the chat adds to the system prompt.
+    Instructions,
+    /// The language to answer in.
+    Language,
+    /// The tone of answers.
+    Tone,
+    /// The IANA time zone.
+    Zone,
+    /// How the bot speaks.
+    Persona,
+    /// When to answer in a group.
+    Answers,
+    /// The model that answers.
+    Model,
+    /// How the model is to write.
+    Writing,
+}
+
+impl Setting {
+    /// All of them, in the order in which people see them.
+    pub const ALL: [Self; 8] = [
+        Self::Language,
+        Self::Tone,
+        Self::Instructions,
+        Self::Persona,
+        Self::Answers,
+        Self::Zone,
+        Self::Model,
+        Self::Writing,
+    ];
+
+    /// Whether it is not the same in both.
+    #[must_use]
+    pub fn differs(self, one: &ChatConfig, other: &ChatConfig) -> bool {
+        match self {
+            Self::Instructions => one.custom_prompt != other.custom_prompt,
+            Self::Language => one.language != other.language,
+            Self::Tone => one.personality != other.personality,
+            Self::Zone => one.timezone != other.timezone,
+            Self::Persona => one.persona != other.persona,
+            Self::Answers => one.answer_when != other.answer_when,
+            Self::Model => one.model != other.model,
+            Self::Writing => one.settings != other.settings,
+        }
+    }
+
+    /// Sets it as it is in another chat's or time's settings.
+    fn copy(self, from: &ChatConfig, to: &mut ChatConfig) {
+        match self {
+            Self::Instructions => to.custom_prompt.clone_from(&from.custom_prompt),
+            Self::Language => to.language.clone_from(&from.language),
+            Self::Tone => to.personality.clone_from(&from.personality),
+            Self::Zone => to.timezone = from.timezone,
+            Self::Persona => to.persona.clone_from(&from.persona),
+            Self::Answers => to.answer_when = from.answer_when,
+            Self::Model => to.model.clone_from(&from.model),
+            Self::Writing => to.settings = from.settings,
+        }
+    }
+}
+
+/// A turn in which the model changes settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChangingTurn {
+    /// The turn in which the model made the change.
+    pub run: RunId,
+    /// Tasks that followed a new time zone, each with the zone that was assumed for it before.
+    pub moved: Vec<(TaskId, Tz)>,
+    /// The time of the change, UTC.
+    pub at: DateTime<Utc>,
+}
+
+/// All that the model changed of a chat's settings in one turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConfigChange {
+    /// The turn in which the model made the change.
+    pub run: RunId,
+    /// The chat whose settings were changed.
+    pub chat: ChatId,
+    /// The settings before. They differ from those after it in what the model changed, and in nothing else.
+    pub before: ChatConfig,
+    /// The chat's settings after the change.
+    pub after: ChatConfig,
+    /// Tasks that followed a new time zone, each with the zone that was assumed for it before.
+    pub moved: Vec<(TaskId, Tz)>,
+    /// When the last of it was changed.
+    pub changed_at: DateTime<Utc>,
+    /// Whether a person has undone it.
+    pub undone: bool,
+}
+
+impl ConfigChange {
+    /// No change yet of a chat in this turn.
+    #[must_use]
+    pub fn new(chat: ChatId, turn: &ChangingTurn) -> Self {
+        let (before, after) = Default::default();
+        Self { run: turn.run, chat, before, after, moved: Vec::new(), changed_at: turn.at, undone: false }
+    }
+
+    /// Adds one call's change. Where a person changed the same setting in between, what they set is what was before.
+    pub fn add(&mut self, before: &ChatConfig, after: &ChatConfig, turn: ChangingTurn) {
+        for setting in Setting::ALL.into_iter().filter(|setting| setting.differs(before, after)) {
+            let follows = setting.differs(&self.before, &self.after) && !setting.differs(&self.after, before);
+            if !follows {
+                setting.copy(before, &mut self.before);
+            }
+            setting.copy(after, &mut self.after);
+        }
+        self.moved.extend(turn.moved);
+        self.changed_at = turn.at;
+    }
+
+    /// The settings whose values differ before and after.
+    pub fn settings(&self) -> impl Iterator<Item = Setting> {
+        Setting::ALL.into_iter().filter(|setting| setting.differs(&self.before, &self.after))
+    }
+
+    /// Whether it is still time to undo it, and nobody has.
+    #[must_use]
+    pub fn can_be_undone(&self, now: DateTime<Utc>) -> bool {
+        !self.undone && now - self.changed_at < UNDO
+    }
+
+    /// Sets back what is still as the model left it; gives the settings it set back. What was changed again since stays.
+    pub fn undo(&mut self, config: &mut ChatConfig, now: DateTime<Utc>) -> Vec<Setting> {
+        if !self.can_be_undone(now) {
+            return Vec::new();
+        }
+        let (before, after) = (&self.before, &self.after);
+        let holds = |setting: &Setting| !setting.differs(config, after);
+        let restored: Vec<Setting> = self.settings().filter(holds).collect();
+        restored.iter().for_each(|setting| setting.copy(before, config));
+        self.undone = !restored.is_empty();
+        restored
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::chat::{AnswerWhen, ConfigPatch};
+
+    fn at(hours: i64) -> DateTime<Utc> {
+        DateTime::UNIX_EPOCH + TimeDelta::hours(hours)
+    }
+
+    /// A change of some settings by the model to one of a few values, so that changes meet.
+    fn by_model() -> impl Strategy<Value = ConfigPatch> {
+        let text = || proptest::option::of(proptest::option::of("[ab]"));
+        let when = proptest::option::of(prop_oneof![Just(AnswerWhen::Always), Just(AnswerWhen::Mention)]);
+        let zone = proptest::option::of(proptest::option::of(Just(Tz::Europe__Riga)));
+        (text(), text(), text(), when, zone, proptest::bool::weighted(0.1)).prop_map(
+            |(custom_prompt, language, personality, answer_when, timezone, resets)| match resets {
+                true => ConfigPatch::reset(),
+                false => ConfigPatch {
+                    custom_prompt,
+                    language,
+                    personality,
+                    timezone,
+                    answer_when,
+                    ..ConfigPatch::default()
+                },
+            },
+        )
+    }
+
+    /// A change by a person, to what the model never chooses.
+    fn by_person() -> impl Strategy<Value = ConfigPatch> {
+        let text = || proptest::option::of("[xy]".prop_map(Some));
+        let zone = proptest::option::of(Just(Some(Tz::Asia__Tokyo)));
+        (text(), text(), proptest::option::of(Just(AnswerWhen::Off)), zone).prop_map(
+            |(custom_prompt, language, answer_when, timezone)| ConfigPatch {
+                custom_prompt,
+                language,
+                timezone,
+                answer_when,
+                ..ConfigPatch::default()
+            },
+        )
+    }
+
+    proptest! {
+        /// Whatever the model and people change in whatever order: undoing sets back what still is as the model left it,
+        /// to what it was before the model's changes that led there, and nothing else.
+        #[test]
+        fn undoing_sets_back_what_the_model_left_and_nothing_else(
+            steps in proptest::collection::vec(
+                prop_oneof![by_model().prop_map(|patch| (patch, true)), by_person().prop_map(|patch| (patch, false))],
+                1..12,
+            ),
+        ) {
+            let turn = ChangingTurn { run: RunId::new(), moved: Vec::new(), at: at(0) };
+            let mut change = ConfigChange::new(ChatId(1), &turn);
+            let mut config = ChatConfig::default();
+            // By setting: what it was before the model's changes, as long as nobody else has changed it since.
+            let mut wanted: Vec<Option<ChatConfig>> = vec![None; Setting::ALL.len()];
+            for (patch, is_models) in steps {
+                let before = config.clone();
+                patch.apply(&mut config);
+                for (setting, wanted) in Setting::ALL.into_iter().zip(&mut wanted) {
+                    match (setting.differs(&before, &config), is_models) {
+                        (true, true) => drop(wanted.get_or_insert_with(|| before.clone())),
+                        (true, false) => *wanted = None,
+                        (false, _) => {}
+                    }
+                }
+                if is_models {
+                    change.add(&before, &config, turn.clone());
+                }
+            }
+            let left = config.clone();
+            change.undo(&mut config, at(1));
+            for (setting, wanted) in Setting::ALL.into_iter().zip(&wanted) {
+                let wanted = wanted.as_ref().unwrap_or(&left);
+                prop_assert!(!setting.differs(&config, wanted), "{:?}", setting);
+            }
+            prop_assert_eq!(change.undo(&mut config, at(1)), Vec::<Setting>::new());
+        }
+    }
+
+    #[test]
+    fn a_change_can_be_undone_for_a_day() {
+        let turn = ChangingTurn { run: RunId::new(), moved: Vec::new(), at: at(0) };
+        let german = ChatConfig { language: Some("German".into()), ..ChatConfig::default() };
+        let mut change = ConfigChange::new(ChatId(1), &turn);
+        change.add(&ChatConfig::default(), &german, turn);
+        for (hours, restored) in [(24, vec![]), (23, vec![Setting::Language]), (1, vec![])] {
+            assert_eq!(change.undo(&mut german.clone(), at(hours)), restored, "after {hours} hours");
+        }
+    }
+}

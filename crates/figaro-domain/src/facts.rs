@@ -1,0 +1,446 @@
+//! How memories change: what a message of a person leaves to be read, what reading it comes to, and what holds whatever is
+//! proposed. Pure; the store applies it in one commit.
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::conversation::{EntryKey, Message};
+use super::memory::Memory;
+use super::message::{Inbound, Span};
+use figaro_base::ids::{ChatId, EntryId, MemoryId, UserId};
+
+/// A memory that was removed stays so long, so that the removal can be undone; then it goes for good.
+pub const REMOVED_FOR: TimeDelta = TimeDelta::days(1);
+
+/// A message of a person that facts are still to be taken from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unread {
+    /// The id of the stored message; another one may stand at its place by now.
+    pub id: EntryId,
+    /// Its writer, whose memories the facts become.
+    pub user: UserId,
+    /// Where it stands.
+    pub place: EntryKey,
+    /// The parts of it that are not its writer's own words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign: Vec<Span>,
+    /// How often a model has been asked about it.
+    #[serde(default)]
+    pub tries: u8,
+}
+
+impl Unread {
+    /// What a message of a question leaves; it must have its place in its session.
+    #[must_use]
+    pub fn of(part: &Inbound, message: &Message) -> Self {
+        let (id, place, user) = (message.id, message.key(), part.speaker.user.clone());
+        Self { id, user, place, foreign: part.foreign.clone(), tries: 0 }
+    }
+}
+
+/// Memories that an answer has used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedMemories {
+    /// The person whose they are.
+    pub user: UserId,
+    /// The memories, each once.
+    pub ids: Vec<MemoryId>,
+    /// When the answer was given, UTC.
+    pub at: DateTime<Utc>,
+}
+
+/// A fact as a person said it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    /// The words to remember.
+    pub content: String,
+    /// The chat in which it was said.
+    pub chat: ChatId,
+    /// The message in which it was said.
+    pub source_message_id: EntryId,
+    /// Where that message stands.
+    pub source: EntryKey,
+    /// It is a lasting preference.
+    pub is_preference: bool,
+}
+
+/// One change of the memories of a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FactChange {
+    /// Remembers a fact.
+    Create(Fact),
+    /// Gives a memory other words.
+    Update(MemoryId, Fact),
+    /// Gives a memory other words and removes those that say parts of it.
+    Merge(MemoryId, Vec<MemoryId>, Fact),
+    /// Removes the memory with this id, softly: it can be put back for as long as [`REMOVED_FOR`].
+    Remove(MemoryId),
+}
+
+impl FactChange {
+    /// The memories that it was made of or changes.
+    fn named(&self) -> impl Iterator<Item = MemoryId> {
+        let (one, others) = match self {
+            Self::Create(_) => (None, &[][..]),
+            Self::Update(id, _) | Self::Remove(id) => (Some(*id), &[][..]),
+            Self::Merge(id, others, _) => (Some(*id), &others[..]),
+        };
+        one.into_iter().chain(others.iter().copied())
+    }
+}
+
+/// What a person changes of a memory of theirs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnChange {
+    /// Gives it these words.
+    Reword(String),
+    /// Removes it, softly: [`Self::Restore`] takes that back for as long as [`REMOVED_FOR`].
+    Remove,
+    /// Puts it back.
+    Restore,
+}
+
+/// What changes have come to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FactCounts {
+    /// Memories that were added.
+    pub added: usize,
+    /// Memories that have other words.
+    pub changed: usize,
+    /// Memories that were removed, those beyond the limit too.
+    pub removed: usize,
+}
+
+impl FactCounts {
+    /// Whether anything has changed.
+    #[must_use]
+    pub const fn is_some(self) -> bool {
+        self.added + self.changed + self.removed > 0
+    }
+}
+
+/// The memories of one person while they are changed.
+#[derive(Debug)]
+pub struct Facts {
+    /// All of them, removed ones too, oldest first.
+    pub all: Vec<Memory>,
+    /// Those to be written.
+    pub touched: Vec<MemoryId>,
+    /// Those of them that went because there were too many.
+    expired: Vec<MemoryId>,
+    user: UserId,
+    now: DateTime<Utc>,
+    counts: FactCounts,
+}
+
+impl Facts {
+    /// The stored memories of a person, to be changed now.
+    #[must_use]
+    pub fn of(user: UserId, all: Vec<Memory>, now: DateTime<Utc>) -> Self {
+        Self { all, touched: Vec::new(), expired: Vec::new(), user, now, counts: FactCounts::default() }
+    }
+
+    /// Makes changes in their order. Of each the following holds, whatever is proposed: the same words are kept once; a memory
+    /// changes only by what was said in its own chat; above the limit the one that is worth least goes. Gives what came of it.
+    pub fn apply(&mut self, changes: Vec<FactChange>, limit: usize) -> FactCounts {
+        // What is gone meanwhile was removed or erased: words that were made of it do not come back.
+        let there: HashSet<MemoryId> =
+            self.all.iter().filter(|memory| memory.is_active()).map(|memory| memory.id).collect();
+        for change in changes.into_iter().filter(|change| change.named().all(|id| there.contains(&id))) {
+            match change {
+                FactChange::Create(fact) => self.create(fact),
+                FactChange::Update(id, fact) => self.update(id, fact),
+                FactChange::Merge(id, others, fact) => {
+                    self.inherit(id, &others, fact.chat);
+                    for other in others.into_iter().filter(|other| *other != id) {
+                        self.remove(other, fact.chat);
+                    }
+                    self.update(id, fact);
+                }
+                FactChange::Remove(id) => self.remove_any(id),
+            }
+        }
+        self.expire(limit);
+        self.counts
+    }
+
+    /// Makes a change that the person asked for; gives the memory then, `None` where there is none that it fits.
+    pub fn change(&mut self, id: MemoryId, change: OwnChange, limit: usize) -> Option<Memory> {
+        let now = self.now;
+        let is_wanted = |memory: &Memory| memory.is_active() != (change == OwnChange::Restore);
+        let memory = self.all.iter_mut().find(|memory| memory.id == id && is_wanted(memory))?;
+        match change {
+            OwnChange::Reword(content) => (memory.content, memory.updated_at) = (content, now),
+            OwnChange::Remove => memory.deleted_at = Some(now),
+            OwnChange::Restore => memory.deleted_at = None,
+        }
+        self.touched.push(id);
+        self.expire(limit);
+        self.all.iter().find(|memory| memory.id == id).cloned()
+    }
+
+    /// The memories to be written.
+    pub fn written(&self) -> impl Iterator<Item = &Memory> {
+        self.all.iter().filter(|memory| self.touched.contains(&memory.id))
+    }
+
+    /// Whether a memory went because there were too many: nobody took back what it says.
+    #[must_use]
+    pub fn has_expired(&self, id: MemoryId) -> bool {
+        self.expired.contains(&id)
+    }
+
+    fn create(&mut self, fact: Fact) {
+        let same = |memory: &&mut Memory| memory.is_active() && same_words(&memory.content, &fact.content);
+        let known = self.all.iter_mut().filter(same).find(|memory| {
+            let is_private = !memory.chat.is_group();
+            memory.is_used_in(fact.chat) || is_private
+        });
+        if let Some(known) = known {
+            // What was said in private and now in a group may be used there too.
+            if !known.is_used_in(fact.chat) {
+                (known.chat, known.source) = (fact.chat, fact.source);
+                (known.source_message_id, known.updated_at) = (fact.source_message_id, self.now);
+                self.touched.push(known.id);
+                self.counts.changed += 1;
+            }
+            return;
+        }
+        let memory = Memory {
+            id: MemoryId::new(),
+            user: self.user.clone(),
+            chat: fact.chat,
+            content: fact.content,
+            source_message_id: fact.source_message_id,
+            source: fact.source,
+            older_sources: Vec::new(),
+            is_preference: fact.is_preference,
+            access_count: 0,
+            last_accessed_at: None,
+            created_at: self.now,
+            updated_at: self.now,
+            deleted_at: None,
+        };
+        self.touched.push(memory.id);
+        self.all.push(memory);
+        self.counts.added += 1;
+    }
+
+    fn update(&mut self, id: MemoryId, fact: Fact) {
+        let same = |memory: &Memory| {
+            memory.id != id
+                && memory.is_active()
+                && memory.chat == fact.chat
+                && same_words(&memory.content, &fact.content)
+        };
+        if self.all.iter().any(same) {
+            self.remove(id, fact.chat);
+            return;
+        }
+        let is_it = |memory: &&mut Memory| memory.id == id && memory.is_active() && memory.chat == fact.chat;
+        // One of another chat stays as it is: what was said here is not to be read there.
+        let Some(memory) = self.all.iter_mut().find(is_it) else { return self.create(fact) };
+        if memory.content == fact.content {
+            return;
+        }
+        let before = memory.source_message_id;
+        if before != fact.source_message_id && !memory.older_sources.contains(&before) {
+            memory.older_sources.push(before);
+        }
+        (memory.content, memory.source) = (fact.content, fact.source);
+        (memory.source_message_id, memory.updated_at) = (fact.source_message_id, self.now);
+        memory.is_preference = fact.is_preference;
+        self.touched.push(id);
+        self.counts.changed += 1;
+    }
+
+    /// A memory that others are merged into goes with their messages too.
+    fn inherit(&mut self, id: MemoryId, others: &[MemoryId], chat: ChatId) {
+        let merged = self.all.iter().filter(|memory| memory.chat == chat && others.contains(&memory.id));
+        let sources: Vec<EntryId> = merged.flat_map(Memory::sources).collect();
+        if let Some(memory) = self.all.iter_mut().find(|memory| memory.id == id && memory.chat == chat) {
+            memory.older_sources.extend(sources);
+            memory.older_sources.sort_unstable();
+            memory.older_sources.dedup();
+            self.touched.push(id);
+        }
+    }
+
+    fn remove(&mut self, id: MemoryId, chat: ChatId) {
+        if self.all.iter().any(|memory| memory.id == id && memory.chat == chat) {
+            self.remove_any(id);
+        }
+    }
+
+    fn remove_any(&mut self, id: MemoryId) {
+        let active = |memory: &&mut Memory| memory.id == id && memory.is_active();
+        if let Some(memory) = self.all.iter_mut().find(active) {
+            memory.deleted_at = Some(self.now);
+            self.touched.push(id);
+            self.counts.removed += 1;
+        }
+    }
+
+    /// Removes what is worth least until so many are left; of equal ones the oldest.
+    fn expire(&mut self, limit: usize) {
+        let now = self.now;
+        loop {
+            let active = self.all.iter().filter(|memory| memory.is_active());
+            if active.clone().count() <= limit {
+                return;
+            }
+            let least = active.min_by(|one, other| {
+                one.worth(now).total_cmp(&other.worth(now)).then(one.created_at.cmp(&other.created_at))
+            });
+            let Some(least) = least.map(|memory| memory.id) else { return };
+            self.remove_any(least);
+            self.expired.push(least);
+        }
+    }
+}
+
+/// Whether two texts have the same letters and digits in the same order, whatever their case and what parts them.
+#[must_use]
+pub fn same_words(one: &str, other: &str) -> bool {
+    let letters = |text: &str| -> String {
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    letters(one) == letters(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use figaro_base::ids::SessionId;
+
+    const ANN: i64 = 11;
+
+    fn at(day: i64) -> DateTime<Utc> {
+        DateTime::UNIX_EPOCH + TimeDelta::days(day)
+    }
+
+    fn fact(content: &str, chat: i64) -> Fact {
+        let source = EntryKey { session: SessionId::new(), index: 0 };
+        let content = content.to_owned();
+        let source_message_id = EntryId::new();
+        Fact { content, chat: ChatId(chat), source_message_id, source, is_preference: false }
+    }
+
+    fn changed(
+        all: Vec<Memory>,
+        day: i64,
+        changes: Vec<FactChange>,
+        limit: usize,
+    ) -> (Vec<Memory>, FactCounts) {
+        let mut facts = Facts::of(UserId::telegram(ANN), all, at(day));
+        let counts = facts.apply(changes, limit);
+        (facts.all, counts)
+    }
+
+    fn active(all: &[Memory]) -> Vec<(&str, i64)> {
+        let active = all.iter().filter(|memory| memory.is_active());
+        active.map(|memory| (memory.content.as_str(), memory.chat.0)).collect()
+    }
+
+    #[test]
+    fn the_same_words_are_kept_once_and_go_where_they_were_said() {
+        let create = |content: &str, chat| FactChange::Create(fact(content, chat));
+        let (all, counts) =
+            changed(Vec::new(), 0, vec![create("Likes tea", ANN), create("likes  TEA.", ANN)], 9);
+        assert_eq!((active(&all), counts.added), (vec![("Likes tea", ANN)], 1));
+        let (all, counts) = changed(all, 1, vec![create("Likes tea", -5)], 9);
+        assert_eq!((active(&all), counts.changed), (vec![("Likes tea", -5)], 1), "now the group may know");
+        let (all, counts) = changed(all, 2, vec![create("Likes tea", ANN)], 9);
+        assert_eq!((active(&all), counts.is_some()), (vec![("Likes tea", -5)], false));
+        let (all, _) = changed(all, 3, vec![create("Likes tea", -6)], 9);
+        assert_eq!(active(&all).len(), 2, "each group knows what was said in it");
+    }
+
+    #[test]
+    fn a_memory_knows_all_the_messages_it_is_made_of_and_nothing_is_made_of_one_that_is_gone() {
+        let create = |content: &str| FactChange::Create(fact(content, ANN));
+        let (all, _) = changed(Vec::new(), 0, vec![create("Has a dog"), create("The dog is Rex")], 9);
+        let (one, other) = (all[0].clone(), all[1].clone());
+        let whole = fact("Has a dog, Rex", ANN);
+        let merge = FactChange::Merge(one.id, vec![other.id], whole.clone());
+        let (merged, _) = changed(all.clone(), 1, vec![merge.clone()], 9);
+        let memory = merged.iter().find(|memory| memory.id == one.id).unwrap();
+        assert_eq!(memory.content, "Has a dog, Rex");
+        for source in [one.source_message_id, other.source_message_id, whole.source_message_id] {
+            assert!(memory.sources().any(|known| known == source));
+        }
+        for gone in [0, 1] {
+            let mut left = all.clone();
+            left.remove(gone);
+            let update = FactChange::Update(all[gone].id, whole.clone());
+            let (after, counts) = changed(left.clone(), 1, vec![merge.clone(), update], 9);
+            assert_eq!((after, counts.is_some()), (left, false));
+        }
+    }
+
+    #[test]
+    fn a_memory_changes_only_by_what_was_said_in_its_chat() {
+        let (all, _) = changed(Vec::new(), 0, vec![FactChange::Create(fact("Lives in Riga", -5))], 9);
+        let id = all[0].id;
+        let (moved, _) = changed(all.clone(), 1, vec![FactChange::Update(id, fact("Lives in Rome", ANN))], 9);
+        assert_eq!(active(&moved), [("Lives in Riga", -5), ("Lives in Rome", ANN)]);
+        let there = fact("Lives in Rome", -5);
+        let (moved, counts) = changed(all, 1, vec![FactChange::Update(id, there.clone())], 9);
+        assert_eq!((active(&moved), counts.changed), (vec![("Lives in Rome", -5)], 1));
+        assert_eq!((moved[0].id, moved[0].source_message_id), (id, there.source_message_id));
+    }
+
+    #[test]
+    fn merging_keeps_one_and_what_was_removed_stays_until_it_is_purged() {
+        let create = |content: &str| FactChange::Create(fact(content, ANN));
+        let (all, _) =
+            changed(Vec::new(), 0, vec![create("Has a dog"), create("The dog is Rex"), create("Sings")], 9);
+        let (dog, rex) = (all[0].id, all[1].id);
+        let merge = FactChange::Merge(dog, vec![rex, dog], fact("Has a dog, Rex", ANN));
+        let (all, counts) = changed(all, 1, vec![merge], 9);
+        assert_eq!(active(&all), [("Has a dog, Rex", ANN), ("Sings", ANN)]);
+        assert_eq!((counts.changed, counts.removed, all.len()), (1, 1, 3));
+        assert_eq!(changed(all, 32, vec![], 9).0.len(), 3, "the store purges it");
+    }
+
+    #[test]
+    fn a_person_rewords_removes_and_puts_back() {
+        let (all, _) = changed(Vec::new(), 0, vec![FactChange::Create(fact("Sings", ANN))], 9);
+        let id = all[0].id;
+        let mut facts = Facts::of(UserId::telegram(ANN), all, at(1));
+        assert_eq!(facts.change(id, OwnChange::Restore, 9), None);
+        let reworded = facts.change(id, OwnChange::Reword("Sings alto".into()), 9).unwrap();
+        assert_eq!((reworded.content.as_str(), reworded.updated_at), ("Sings alto", at(1)));
+        assert!(!facts.change(id, OwnChange::Remove, 9).unwrap().is_active());
+        assert_eq!(facts.change(id, OwnChange::Remove, 9), None);
+        assert!(facts.change(id, OwnChange::Restore, 9).unwrap().is_active());
+        assert_eq!(facts.change(MemoryId::new(), OwnChange::Remove, 9), None);
+    }
+
+    proptest! {
+        #[test]
+        fn there_are_never_more_than_the_limit_and_the_used_ones_stay(
+            days in prop::collection::vec((0_u32..12, 0_u32..4), 1..60),
+            limit in 1_usize..12,
+        ) {
+            let mut all = Vec::new();
+            for (day, (word, uses)) in (0_i64..).zip(days) {
+                let words = format!("fact {word} of day {day}");
+                all = changed(all, day, vec![FactChange::Create(fact(&words, ANN))], limit).0;
+                if let Some(newest) = all.iter_mut().rev().find(|memory| memory.is_active()) {
+                    newest.access_count += uses;
+                }
+                let now = at(day + 1);
+                let gone = changed(all.clone(), day + 1, vec![], limit.saturating_sub(1)).0;
+                let least_kept = gone.iter().filter(|m| m.is_active()).map(|m| m.worth(now)).fold(f64::MAX, f64::min);
+                let expired = gone.iter().filter(|m| m.deleted_at == Some(now));
+                prop_assert!(expired.clone().all(|m| m.worth(now) <= least_kept));
+                prop_assert!(all.iter().filter(|memory| memory.is_active()).count() <= limit);
+            }
+        }
+    }
+}

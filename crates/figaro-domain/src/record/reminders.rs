@@ -1,0 +1,82 @@
+//! The reminders that a record offers: what the bot is to do, and when.
+
+use chrono::{DateTime, Duration, NaiveTime, TimeZone, Utc};
+use chrono_tz::Tz;
+
+use super::book::{Book, Entry};
+use super::value::FieldValue;
+use figaro_base::text::one_line;
+
+/// By when on its day a reminder of a day without a time comes.
+const MORNING: NaiveTime = match NaiveTime::from_hms_opt(9, 0, 0) {
+    Some(time) => time,
+    None => NaiveTime::MIN,
+};
+/// The most characters of a title.
+const TITLE_CHARS: usize = 60;
+
+/// A reminder that a record offers, as a scheduled task takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reminder {
+    /// What it is called.
+    pub title: String,
+    /// What the bot is to do then.
+    pub prompt: String,
+    /// A cron expression, or a single local time of the chat's zone.
+    pub schedule: String,
+    /// Whether it comes again and again.
+    pub recurring: bool,
+    /// The single time, UTC; `None` if it comes again and again.
+    pub at: Option<DateTime<Utc>>,
+}
+
+/// The reminders that an entry offers, in the language of this IETF tag; none where it has no time to come.
+#[must_use]
+pub fn reminders(book: &Book, entry: &Entry<'_>, tag: Option<&str>, now: DateTime<Utc>) -> Vec<Reminder> {
+    let Some(remind) = entry.kind.remind.as_ref() else { return Vec::new() };
+    let Some(value) = entry.record.value(&remind.field) else { return Vec::new() };
+    let (zone, title) = (book.zone(), one_line(&book.name(entry.record), TITLE_CHARS));
+    let prompt = filled(book, entry, remind.text.of(tag));
+    let make = |schedule: String, at: Option<DateTime<Utc>>| Reminder {
+        title: title.clone(),
+        prompt: prompt.clone(),
+        schedule,
+        recurring: at.is_none(),
+        at,
+    };
+    let at = match value {
+        FieldValue::Schedule(times) => {
+            return times.crons().into_iter().map(|cron| make(cron, None)).collect();
+        }
+        FieldValue::Moment(at) => Some(*at),
+        FieldValue::Date(day) => local(zone, day.and_time(MORNING)),
+        _ => None,
+    };
+    let Some(at) = at else { return Vec::new() };
+    let before: &[u32] = if remind.before.is_empty() { &[0] } else { &remind.before };
+    let times =
+        before.iter().filter_map(|minutes| at.checked_sub_signed(Duration::minutes(i64::from(*minutes))));
+    let mut times: Vec<DateTime<Utc>> = times.filter(|time| *time > now).collect();
+    times.sort_unstable();
+    let single = |time: DateTime<Utc>| time.with_timezone(&zone).format("%Y-%m-%dT%H:%M").to_string();
+    times.into_iter().map(|time| make(single(time), Some(time))).collect()
+}
+
+fn local(zone: Tz, at: chrono::NaiveDateTime) -> Option<DateTime<Utc>> {
+    zone.from_local_datetime(&at).earliest().map(|at| at.with_timezone(&Utc))
+}
+
+/// A text with what stands in fields in their places; what is empty leaves no gap.
+fn filled(book: &Book, entry: &Entry<'_>, text: &str) -> String {
+    let mut whole = text.to_owned();
+    for field in &entry.kind.fields {
+        let place = format!("{{{}}}", field.name);
+        if whole.contains(&place) {
+            let shown = entry.record.value(&field.name).map(|value| book.shown(value)).unwrap_or_default();
+            // What people wrote shall not look like another place.
+            whole = whole.replace(&place, &shown.replace(['{', '}'], ""));
+        }
+    }
+    let flat = whole.split_whitespace().collect::<Vec<_>>().join(" ");
+    flat.replace(" .", ".").replace(" ,", ",").replace(" :", ":")
+}

@@ -1,0 +1,149 @@
+//! What owners made of people: roles, and bans with an end.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+
+use figaro_base::ids::{ChatId, UserId};
+
+/// What an owner made of somebody. Whoever may talk to the bot without a role is a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccessRole {
+    /// May change what holds for the chat, whatever they are at Telegram.
+    Admin,
+    /// May talk to the bot.
+    Member,
+    /// May talk to the bot, which changes nothing for them and looks up nothing that others said.
+    Guest,
+}
+
+impl AccessRole {
+    /// All of them, the one with most rights first.
+    pub const ALL: [Self; 3] = [Self::Admin, Self::Member, Self::Guest];
+
+    /// Its name in buttons, commands and the audit log.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Admin => "admin",
+            Self::Member => "member",
+            Self::Guest => "guest",
+        }
+    }
+
+    /// The role of this name.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.word().eq_ignore_ascii_case(word))
+    }
+}
+
+/// A role of somebody.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GivenRole {
+    /// Whose role it is.
+    pub user: UserId,
+    /// Where it holds; everywhere without one. A role in a chat counts before one that holds everywhere.
+    #[serde(default)]
+    pub chat: Option<ChatId>,
+    /// What they may do there.
+    pub role: AccessRole,
+}
+
+/// Somebody is not heard.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ban {
+    /// Whose role it is.
+    pub user: UserId,
+    /// Where; everywhere without one.
+    #[serde(default)]
+    pub chat: Option<ChatId>,
+    /// Until when, UTC; without one until it is taken back.
+    #[serde(default)]
+    pub until: Option<DateTime<Utc>>,
+}
+
+impl Ban {
+    /// The longest ban that has an end, in days.
+    pub const MAX_DAYS: i64 = 366;
+
+    /// Whether it holds in a chat at this time.
+    #[must_use]
+    pub fn holds(&self, user: &UserId, chat: ChatId, now: DateTime<Utc>) -> bool {
+        self.user == *user && self.chat.is_none_or(|there| there == chat) && !self.is_over(now)
+    }
+
+    /// Whether its end has come.
+    #[must_use]
+    pub fn is_over(&self, now: DateTime<Utc>) -> bool {
+        self.until.is_some_and(|until| until <= now)
+    }
+
+    /// How long a ban is to last by a word such as `30m`, `2h`, `3d` or `1w`; `None` for another word, and for more than
+    /// [`Ban::MAX_DAYS`].
+    #[must_use]
+    pub fn span(word: &str) -> Option<TimeDelta> {
+        let unit = word.chars().next_back()?;
+        let count: i64 =
+            word.strip_suffix(unit)?.parse().ok().filter(|count| (1..=100_000).contains(count))?;
+        let span = match unit.to_ascii_lowercase() {
+            'm' => TimeDelta::minutes(count),
+            'h' => TimeDelta::hours(count),
+            'd' => TimeDelta::days(count),
+            'w' => TimeDelta::weeks(count),
+            _ => return None,
+        };
+        (span <= TimeDelta::days(Self::MAX_DAYS)).then_some(span)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_read_as_people_type_them() {
+        let cases = [
+            ("30m", Some(30)),
+            ("2h", Some(120)),
+            ("2H", Some(120)),
+            ("3d", Some(3 * 24 * 60)),
+            ("1w", Some(7 * 24 * 60)),
+            ("367d", None),
+            ("0h", None),
+            ("-1h", None),
+            ("2", None),
+            ("h", None),
+            ("2 h", None),
+            ("2x", None),
+            ("", None),
+            ("99999999999999999999h", None),
+            ("2ç", None),
+        ];
+        for (word, minutes) in cases {
+            assert_eq!(Ban::span(word).map(|span| span.num_minutes()), minutes, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_ban_holds_where_and_as_long_as_it_says() {
+        let (ann, here, there) = (UserId::telegram(1), ChatId(-5), ChatId(-6));
+        let at = |hour: i64| DateTime::UNIX_EPOCH + TimeDelta::hours(hour);
+        let ban = |chat: Option<ChatId>, hours: Option<i64>| Ban {
+            user: UserId::telegram(1),
+            chat,
+            until: hours.map(at),
+        };
+        let cases = [
+            (ban(None, Some(2)), there, 1, true),
+            (ban(None, Some(2)), there, 2, false),
+            (ban(Some(here), Some(2)), here, 1, true),
+            (ban(Some(here), Some(2)), there, 1, false),
+            (ban(Some(here), None), here, 9_000, true),
+        ];
+        for (ban, chat, hour, holds) in cases {
+            assert_eq!(ban.holds(&ann, chat, at(hour)), holds, "{ban:?} {chat} {hour}");
+            assert!(!ban.holds(&UserId::telegram(2), chat, at(hour)));
+        }
+    }
+}

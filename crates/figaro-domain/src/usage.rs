@@ -1,0 +1,247 @@
+//! What model calls use and what that costs. Money is counted in nano-dollars (10⁻⁹ USD): a price of 0.075 USD per
+//! million tokens is 75 of them a token, so that sums are exact.
+
+use std::ops::{AddAssign, SubAssign};
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+use super::model::ModelName;
+use figaro_base::ids::{ChatId, ReservationId, UserId};
+
+/// Tokens of one or more model calls, as the provider counted them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens sent to the model.
+    pub input: u64,
+    /// Those of them that came from the provider's cache.
+    pub cached: u64,
+    /// Tokens that the model wrote, reasoning included.
+    pub output: u64,
+}
+
+impl Usage {
+    /// Everything that counts against a cap.
+    #[must_use]
+    pub const fn total(self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.output = self.output.saturating_add(other.output);
+    }
+}
+
+/// What a model costs, in nano-dollars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Price {
+    /// The price of a token sent to the model.
+    pub input: u64,
+    /// A token that came from the provider's cache.
+    pub cached: u64,
+    /// The price of a token that the model writes.
+    pub output: u64,
+    /// A search of the web by the provider, where that is known.
+    pub search: Option<u64>,
+}
+
+impl Price {
+    /// What so many tokens and searches cost.
+    #[must_use]
+    pub fn of(self, usage: Usage, searches: u64) -> u64 {
+        let cached = usage.cached.min(usage.input);
+        let parts = [
+            (usage.input - cached).saturating_mul(self.input),
+            cached.saturating_mul(self.cached),
+            usage.output.saturating_mul(self.output),
+            searches.saturating_mul(self.search.unwrap_or_default()),
+        ];
+        parts.into_iter().fold(0, u64::saturating_add)
+    }
+}
+
+/// Tokens and money that are gone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Tokens sent and written, in all.
+    pub tokens: u64,
+    /// Nano-dollars, as far as prices are known.
+    pub nano_usd: u64,
+    /// Those of the tokens whose price is not known, or one for searches of which it is not: the money is more than
+    /// `nano_usd` says.
+    pub unpriced: u64,
+}
+
+impl Spent {
+    /// What a call comes to; its money is not known without a price.
+    #[must_use]
+    pub fn new(usage: Usage, searches: u64, price: Option<Price>) -> Self {
+        let tokens = usage.total();
+        match price {
+            Some(price) => {
+                // A search of unknown price makes the sum unknown, if its tokens are not.
+                let unpriced = u64::from(searches > 0 && price.search.is_none());
+                Self { tokens, nano_usd: price.of(usage, searches), unpriced }
+            }
+            None => Self { tokens, nano_usd: 0, unpriced: tokens },
+        }
+    }
+}
+
+/// How people read money whose amount nobody knows.
+pub const UNKNOWN_MONEY: &str = "$?";
+/// What follows an amount to which one comes that nobody knows.
+pub const PARTLY_UNKNOWN: &str = "+ ?";
+
+impl Spent {
+    /// The money, as people read it: `$0.09`; with a `?` where the price of something was not known.
+    #[must_use]
+    pub fn money(self) -> String {
+        match (self.nano_usd, self.unpriced) {
+            (0, 1..) => UNKNOWN_MONEY.to_owned(),
+            (nano_usd, 0) => dollars(nano_usd),
+            (nano_usd, _) => format!("{} {PARTLY_UNKNOWN}", dollars(nano_usd)),
+        }
+    }
+}
+
+/// Nano-dollars as people read them: in cents from a cent on, below that with up to two digits that say something.
+#[must_use]
+pub fn dollars(nano_usd: u64) -> String {
+    match nano_usd {
+        0 => "$0".to_owned(),
+        1..1_000 => "<$0.000001".to_owned(),
+        1_000..10_000_000 => {
+            let unit = 10_u64.pow(nano_usd.ilog10() - 1);
+            let micro = (nano_usd + unit / 2) / unit * unit / 1_000;
+            format!("${}", format!("0.{micro:06}").trim_end_matches('0'))
+        }
+        _ => {
+            let cents = nano_usd.saturating_add(5_000_000) / 10_000_000;
+            format!("${}.{:02}", cents / 100, cents % 100)
+        }
+    }
+}
+
+/// Tokens as people read them: `940`, `71 k`, `1.2 M`.
+#[must_use]
+pub fn tokens(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..10_000 => format!("{}.{} k", count / 1_000, count % 1_000 / 100),
+        10_000..1_000_000 => format!("{} k", count / 1_000),
+        _ => format!("{}.{} M", count / 1_000_000, count % 1_000_000 / 100_000),
+    }
+}
+
+impl AddAssign for Spent {
+    fn add_assign(&mut self, other: Self) {
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.nano_usd = self.nano_usd.saturating_add(other.nano_usd);
+        self.unpriced = self.unpriced.saturating_add(other.unpriced);
+    }
+}
+
+impl SubAssign for Spent {
+    fn sub_assign(&mut self, other: Self) {
+        self.tokens = self.tokens.saturating_sub(other.tokens);
+        self.nano_usd = self.nano_usd.saturating_sub(other.nano_usd);
+        self.unpriced = self.unpriced.saturating_sub(other.unpriced);
+    }
+}
+
+/// For whom a model is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Payer {
+    /// The chat that the call is booked on.
+    pub chat: ChatId,
+    /// The person that the call is booked on: whoever asked.
+    pub user: UserId,
+}
+
+/// What a model is called for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// A turn: somebody waits for the answer, or a scheduled task does.
+    #[default]
+    Turn,
+    /// Work that nobody waits for: names of sessions, summaries, memories.
+    Background,
+}
+
+impl Purpose {
+    /// Whether somebody waits for the answer: such a call may use all of the budget, the others a share of it.
+    #[must_use]
+    pub fn is_turn(&self) -> bool {
+        *self == Self::Turn
+    }
+}
+
+/// What was spent on a day by a person in a chat with a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spending {
+    /// The day, in the bot's own zone.
+    pub day: NaiveDate,
+    /// The chat that the call is booked on.
+    pub chat: ChatId,
+    /// The person that it is booked on.
+    pub user: UserId,
+    /// The model that was called.
+    pub model: ModelName,
+    /// What it was called for; older versions did not keep it.
+    #[serde(default, skip_serializing_if = "Purpose::is_turn")]
+    pub purpose: Purpose,
+    /// The tokens and the money.
+    pub spent: Spent,
+}
+
+/// Tokens and money set aside for a call under way. One that is found at a start was left by a crash, and counts as
+/// spent: nobody knows what of it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reservation {
+    /// The id of the reservation.
+    pub id: ReservationId,
+    /// The most that the call can cost.
+    pub most: Spending,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_is_exact() {
+        let price = Price { input: 400, cached: 100, output: 1600, search: Some(10_000_000) };
+        let usage = Usage { input: 1_000, cached: 400, output: 10 };
+        assert_eq!(price.of(usage, 0), 600 * 400 + 400 * 100 + 10 * 1600);
+        assert_eq!(price.of(usage, 2), 600 * 400 + 400 * 100 + 10 * 1600 + 20_000_000);
+        assert_eq!(price.of(Usage { cached: 9, ..Usage::default() }, 0), 0, "more cached than sent");
+    }
+
+    #[test]
+    fn amounts_are_short() {
+        let money = [0, 999, 1_500, 424_999, 9_949_000, 10_000_000, 94_999_999, 1_234_567_890_000];
+        let wanted = ["$0", "<$0.000001", "$0.000001", "$0.00042", "$0.0099", "$0.01", "$0.09", "$1234.57"];
+        assert_eq!(money.map(dollars), wanted);
+        let counts = [0, 999, 1_000, 9_950, 71_400, 1_250_000];
+        assert_eq!(counts.map(tokens), ["0", "999", "1.0 k", "9.9 k", "71 k", "1.2 M"]);
+        let spent = |nano_usd, unpriced| Spent { tokens: 5, nano_usd, unpriced }.money();
+        assert_eq!([spent(0, 5), spent(90_000_000, 2), spent(0, 0)], ["$?", "$0.09 + ?", "$0"]);
+    }
+
+    #[test]
+    fn an_unknown_price_is_not_nothing() {
+        let usage = Usage { input: 7, cached: 0, output: 3 };
+        let mut spent = Spent::new(usage, 1, None);
+        assert_eq!(spent, Spent { tokens: 10, nano_usd: 0, unpriced: 10 });
+        let price = Price { input: 1, cached: 1, output: 1, search: None };
+        spent += Spent::new(usage, 0, Some(price));
+        assert_eq!(spent, Spent { tokens: 20, nano_usd: 10, unpriced: 10 });
+        assert_eq!(Spent::new(usage, 2, Some(price)).unpriced, 1, "a search of unknown price");
+    }
+}

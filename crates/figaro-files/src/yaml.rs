@@ -1,0 +1,79 @@
+//! Reads the YAML files that an owner writes, strictly.
+
+use serde::de::DeserializeOwned;
+use serde_saphyr::Location;
+
+use figaro_base::text::{nearest, one_line};
+
+/// The most characters of what is wrong.
+const MAX_WORDS: usize = 600;
+
+/// Reads YAML.
+///
+/// # Errors
+/// What does not fit, in one line with its place; of a key that is not known, which one may be meant.
+pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_saphyr::from_str(text).map_err(|error| suggesting(error.without_snippet().to_string()))
+}
+
+/// What the parser says, and what tells more to whoever wrote the file.
+const PLAINER: [(&str, &str); 3] = [
+    (", set DuplicateKeyPolicy in Options if acceptable", ""),
+    ("expected mapping start", "expected keys with values here, such as `name: …`"),
+    ("expected sequence start", "expected a list here, a line that begins with `- ` for each item"),
+];
+
+/// A place in a text, both counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark {
+    /// The line.
+    pub line: u64,
+    /// The character in it.
+    pub column: u64,
+}
+
+/// What does not fit in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// Where it stands, if that is known.
+    pub at: Option<Mark>,
+    /// What is wrong, in one line.
+    pub words: String,
+}
+
+impl From<Location> for Mark {
+    fn from(location: Location) -> Self {
+        Self { line: location.line(), column: location.column() }
+    }
+}
+
+/// Reads YAML as [`parse`] does, and tells the place of what does not fit beside the words.
+///
+/// # Errors
+/// The first thing that does not fit.
+pub fn parse_placed<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
+    serde_saphyr::from_str(text).map_err(|error| {
+        let at = error.location().map(Mark::from);
+        let words = error.without_snippet().to_string();
+        let place = at.map(|Mark { line, column }| format!(" at line {line}, column {column}"));
+        let words = place.map_or(words.clone(), |place| words.replace(&place, ""));
+        let words = PLAINER.iter().fold(words, |words, (theirs, ours)| words.replace(theirs, ours));
+        Misfit { at, words: one_line(&suggesting(words), MAX_WORDS) }
+    })
+}
+
+/// The words of an error and, where they name an unknown field and those there are, the one of these that is like it.
+fn suggesting(error: String) -> String {
+    match meant(&error) {
+        Some(meant) => format!("{error}: did you mean {meant}?"),
+        None => error,
+    }
+}
+
+/// The field that is meant by one that is not known, as in ``unknown field `tite`, expected one of name, title at line 2``.
+fn meant(error: &str) -> Option<&str> {
+    let (unknown, known) = error.split_once("unknown field `")?.1.split_once("`, expected ")?;
+    let known = known.split_once(" at line ").map_or(known, |(known, _)| known);
+    let known = known.trim_start_matches("one of ").split([',', ' ', '`']).filter(|known| !known.is_empty());
+    nearest(unknown, known, |known| known.len().div_ceil(3))
+}

@@ -1,0 +1,212 @@
+//! Who calls: by a key, by a token, or nobody known.
+
+mod account;
+mod headers;
+mod known;
+mod names;
+mod subjects;
+mod token;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{FromRef, FromRequestParts};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, header};
+
+pub use self::account::{Account, Bytes, Room};
+pub use self::headers::Wishes;
+use self::known::Keyed;
+pub use self::known::Known;
+pub(super) use self::names::header;
+use self::names::named;
+use super::error::ApiError;
+use figaro_base::ids::UserId;
+use figaro_config::{Rights, is_tenant};
+use figaro_domain::agent::DEFAULT_TENANT;
+use figaro_domain::chat::Place;
+
+/// Whoever calls.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// What they may use, and have used.
+    pub account: Arc<Account>,
+    /// What they may do.
+    pub rights: Rights,
+    /// The tenant that they belong to.
+    pub tenant: String,
+    /// Who they are within it; `None` for somebody unknown.
+    pub user: Option<String>,
+}
+
+/// Where somebody talks.
+#[derive(Debug, Clone)]
+pub struct Spot {
+    /// The conversation.
+    pub place: Place,
+    /// The person, as turns know them.
+    pub user: UserId,
+    /// In words that no other caller has: whose the conversation is.
+    pub owner: String,
+}
+
+impl Caller {
+    /// The name in the log.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.account.name()
+    }
+
+    /// Refuses what this caller may not do.
+    ///
+    /// # Errors
+    /// If they may not.
+    pub fn require(&self, may: impl Fn(&Rights) -> bool, what: &str) -> Result<(), ApiError> {
+        match may(&self.rights) {
+            true => Ok(()),
+            false => Err(ApiError::forbidden(format!("this key or token is not good for {what}"))),
+        }
+    }
+
+    /// All that is one person's: their sessions are parts of it. `None` for somebody unknown.
+    #[must_use]
+    pub fn home(&self) -> Option<Spot> {
+        let user = self.user.as_deref()?;
+        let owner = format!("user {}/{user}", self.tenant);
+        Some(Spot { place: Place::outside(&owner), user: UserId::outside(&self.tenant, user), owner })
+    }
+
+    /// The conversation of a session: a part of what is the person's; of somebody unknown one of its own, which whoever shows the
+    /// same key and names the same session sees.
+    ///
+    /// # Errors
+    /// If that is no name of a session.
+    pub fn session(&self, session: &str) -> Result<Spot, ApiError> {
+        let session = named("X-Session-Id", session)?;
+        if let Some(home) = self.home() {
+            let part = format!("{} session {session}", home.owner);
+            return Ok(Spot { place: home.place.part(&part), ..home });
+        }
+        let owner = format!("anonymous {}/{}/{session}", self.tenant, self.name());
+        let place = Place::outside(&owner);
+        // A name that no person can have: theirs have no blank at the beginning.
+        let user = UserId::outside(&self.tenant, &format!(" {}", place.chat));
+        Ok(Spot { place, user, owner })
+    }
+
+    /// In words that no other has: who sees what this one began.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        match &self.user {
+            Some(user) => format!("user {}/{user}", self.tenant),
+            None => format!("anonymous {}/{}", self.tenant, self.name()),
+        }
+    }
+}
+
+impl<S> FromRequestParts<S> for Caller
+where
+    S: Send + Sync,
+    Arc<Known>: FromRef<S>,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let caller = identify(&Arc::from_ref(state), &parts.headers)?;
+        if is_counted(parts) {
+            caller.account.count()?;
+        }
+        Ok(caller)
+    }
+}
+
+/// Whether a request counts in the rate of its caller: all of them but to read figures, and to stop a turn, which saves work.
+fn is_counted(parts: &Parts) -> bool {
+    let path = parts.uri.path();
+    path.starts_with("/v1/") && !(parts.method == Method::DELETE && path.starts_with("/v1/turns/"))
+}
+
+/// Finds out who calls.
+fn identify(known: &Known, headers: &HeaderMap) -> Result<Caller, ApiError> {
+    let shown = header(headers, header::AUTHORIZATION.as_str())?;
+    let Some(shown) = shown.filter(|_| !known.is_open()) else {
+        return match known.is_open() {
+            true => opened(known, headers),
+            false => Err(ApiError::unauthorized(
+                "a key is needed: send the header `Authorization: Bearer KEY` with one of API_KEYS, or a token",
+            )),
+        };
+    };
+    let (scheme, key) = shown.split_once(' ').unwrap_or_default();
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(ApiError::unauthorized("the header Authorization is not of the form `Bearer KEY`"));
+    }
+    let key = key.trim();
+    if let Some(Keyed { key, account }) = known.key(key) {
+        let user = match &key.user {
+            Some(user) => Some(user.clone()),
+            None => user_header(headers)?,
+        };
+        let (rights, own) = (key.rights, key.tenant.clone());
+        let tenant = tenant(headers, own, rights.tenants)?;
+        return Ok(Caller { account: account.clone(), rights, tenant, user });
+    }
+    let token = known.token(key)?;
+    // By its own tenant: whoever may name others has the same bounds in all of them.
+    let account = known.subject(token.tenant.as_deref().unwrap_or(DEFAULT_TENANT), &token.user);
+    let tenant = tenant(headers, token.tenant, token.rights.tenants)?;
+    Ok(Caller { account, rights: token.rights, tenant, user: Some(token.user) })
+}
+
+/// Headers by which a proxy tells of whom it asks for: they are not of this machine.
+const PASSED_ON: [&str; 6] =
+    ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
+
+/// Where there are no keys, whoever reaches this machine's own address is trusted in who they say that they are, but for a page
+/// in a browser: the pages of others reach it, too.
+fn opened(known: &Known, headers: &HeaderMap) -> Result<Caller, ApiError> {
+    let host = header(headers, header::HOST.as_str())?.unwrap_or_default();
+    let is_of_page = headers.contains_key(header::ORIGIN)
+        || headers.get("sec-fetch-site").is_some_and(|site| site.as_bytes() != b"none");
+    let is_passed_on = PASSED_ON.iter().any(|name| headers.contains_key(*name));
+    if !is_here(host) || is_of_page || is_passed_on {
+        return Err(ApiError::forbidden(
+            "without keys only programs of this machine are answered, by its own address: set API_KEYS for others",
+        ));
+    }
+    let rights = Rights { metrics: true, tenants: true, ..Rights::USUAL };
+    let tenant = tenant(headers, None, true)?;
+    Ok(Caller { account: known.keyless(), rights, tenant, user: user_header(headers)? })
+}
+
+/// Whether a host is this machine by its own name or number; a name that only begins as a number does is somebody else's.
+fn is_here(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split_once(']').map_or(rest, |(number, _)| number),
+        None => host.split_once(':').map_or(host, |(name, _)| name),
+    };
+    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|number| number.is_loopback())
+}
+
+fn user_header(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    let user = header(headers, "x-user-id")?;
+    user.map(|user| named("X-User-Id", user).map(str::to_owned)).transpose()
+}
+
+/// The tenant: the one of the key or the token, or the one that is asked for where these let the caller choose.
+fn tenant(headers: &HeaderMap, own: Option<String>, may_choose: bool) -> Result<String, ApiError> {
+    let asked = header(headers, "x-tenant-id")?;
+    let is_own = |asked: &str| asked == own.as_deref().unwrap_or(DEFAULT_TENANT);
+    let Some(asked) = asked.filter(|asked| !is_own(asked)) else {
+        return Ok(own.unwrap_or_else(|| DEFAULT_TENANT.to_owned()));
+    };
+    if !is_tenant(asked) {
+        return Err(ApiError::invalid(
+            "X-Tenant-Id is no name of a tenant: 64 letters, digits and _ - . at most",
+        ));
+    }
+    match may_choose && own.is_none() {
+        true => Ok(asked.to_owned()),
+        false => Err(ApiError::forbidden("this key or token is not good for another tenant")),
+    }
+}

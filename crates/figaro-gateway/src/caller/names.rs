@@ -1,0 +1,34 @@
+//! Names and other texts in the headers of a request.
+
+use axum::http::HeaderMap;
+
+use super::super::error::ApiError;
+
+/// The most characters of the name of a person or a session.
+const MAX_NAME: usize = 256;
+
+/// The name of a person or a session.
+pub(crate) fn named<'a>(what: &str, name: &'a str) -> Result<&'a str, ApiError> {
+    let name = name.trim();
+    let is_one = !name.is_empty() && name.chars().count() <= MAX_NAME && !name.chars().any(char::is_control);
+    match is_one {
+        true => Ok(name),
+        false => Err(ApiError::invalid(format!("{what} is no name: 1 to {MAX_NAME} characters on one line"))),
+    }
+}
+
+/// A header as text.
+///
+/// # Errors
+/// If it is no text, or there twice: which of them counts would be anybody's guess, and a proxy's may be another than ours.
+pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, ApiError> {
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(ApiError::invalid(format!("the header {name} is there more than once: send one")));
+    }
+    let text = std::str::from_utf8(value.as_bytes());
+    let text =
+        text.map_err(|_no_text| ApiError::invalid(format!("the header {name} is no text in UTF-8")))?;
+    Ok(Some(text.trim()).filter(|text| !text.is_empty()))
+}

@@ -1,0 +1,73 @@
+//! The way in of a question: what its head says, and its places among those that are answered or wait. They are taken before its
+//! body is read, so that nobody has the process hold more bodies than there are places.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+
+use super::caller::{Caller, Room, Spot, Wishes};
+use super::error::ApiError;
+use super::gateway::Gateway;
+use super::lanes::Lane;
+use super::models::may_ask;
+use figaro_agent::turn::queue::admission::{Full, Refusal, Slot};
+use figaro_base::ids::UserId;
+
+/// A question whose body is still to be read.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// Whoever asks, by the key or token that they show.
+    pub(super) caller: Caller,
+    /// What the head asks for.
+    pub(super) wishes: Wishes,
+    /// Where it is answered.
+    pub(super) spot: Spot,
+    /// Its place among the questions of the caller.
+    pub(super) room: Room,
+    /// Its place among what waits.
+    pub(super) slot: Slot,
+    /// The place of a question of which nothing is kept.
+    pub(super) lane: Option<Lane>,
+}
+
+impl FromRequestParts<Gateway> for Entry {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, gateway: &Gateway) -> Result<Self, ApiError> {
+        let caller = Caller::from_request_parts(parts, gateway).await?;
+        caller.require(may_ask, "questions")?;
+        let wishes = Wishes::read(&parts.headers)?;
+        if gateway.background.is_stopping() {
+            return Err(ApiError::stopping());
+        }
+        let room = caller.account.admit(gateway.clock.now().date_naive())?;
+        let (spot, lane) = match &wishes.session {
+            Some(session) => (caller.session(session)?, None),
+            None => {
+                let lane = gateway.lanes.take();
+                (alone(&caller, &lane), Some(lane))
+            }
+        };
+        let slot = gateway.mailboxes.admit(&spot.user, spot.place.conversation());
+        let slot = slot.map_err(|refusal| no_room(&refusal))?;
+        Ok(Self { caller, wishes, spot, room, slot, lane })
+    }
+}
+
+/// The place of a question that stands alone.
+fn alone(caller: &Caller, lane: &Lane) -> Spot {
+    let user = match &caller.user {
+        Some(user) => UserId::outside(&caller.tenant, user),
+        // No person has a name that begins with a blank.
+        None => UserId::outside(&caller.tenant, &format!(" {}", lane.number())),
+    };
+    Spot { place: lane.place(), user, owner: String::new() }
+}
+
+fn no_room(refusal: &Refusal) -> ApiError {
+    let words = match refusal.full {
+        Full::Person => "too many questions of this user wait already",
+        Full::Conversation => "too many questions of this session wait already",
+        Full::All => "too many questions wait already",
+    };
+    ApiError::too_many("too_many_waiting", words).after(std::time::Duration::from_secs(1))
+}

@@ -1,0 +1,53 @@
+//! What the handlers of the gateway work with.
+
+use std::sync::Arc;
+
+use axum::extract::FromRef;
+
+use super::caller::Known;
+use super::hub::Hub;
+use super::lanes::Lanes;
+use super::metrics::Meters;
+use figaro_agent::turn::queue::Mailboxes;
+use figaro_agent::turn::summaries::Summariser;
+use figaro_base::clock::Clock;
+use figaro_base::shutdown::TaskTracker;
+use figaro_base::telemetry::vitals::Vitals;
+use figaro_ledger::Ledger;
+use figaro_prompts::Prompts;
+use figaro_store::kv::KvStore;
+
+/// What the handlers work with. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Gateway {
+    /// The callers that there are.
+    pub known: Arc<Known>,
+    /// The turns that can be followed.
+    pub hub: Hub,
+    /// Places for questions of which nothing is kept.
+    pub lanes: Lanes,
+    /// The queues of conversations.
+    pub mailboxes: Mailboxes,
+    /// Agents and personas.
+    pub prompts: Arc<Prompts>,
+    /// The way to the models.
+    pub ledger: Arc<Ledger>,
+    /// The store of the bot.
+    pub store: Arc<KvStore>,
+    /// Makes summaries that callers ask for.
+    pub summariser: Summariser,
+    /// Counts what happens.
+    pub meters: Arc<Meters>,
+    /// When the bot started.
+    pub vitals: Arc<Vitals>,
+    /// Gives the current time.
+    pub clock: Clock,
+    /// Whether the bot is about to end.
+    pub background: TaskTracker,
+}
+
+impl FromRef<Gateway> for Arc<Known> {
+    fn from_ref(gateway: &Gateway) -> Self {
+        gateway.known.clone()
+    }
+}

@@ -1,0 +1,70 @@
+//! What turns tell, passed on to their followers: their events, and their words in the place of a chat's.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use super::Hub;
+use figaro_agent::delivery::{Delivery, Listener, Told, TurnEvent, TurnEventKind};
+use figaro_base::clock::Clock;
+use figaro_base::ids::{MessageId, RunId};
+use figaro_domain::chat::Place;
+use figaro_domain::delivery::{DeliveryEnd, PendingDelivery};
+use figaro_store::OutboxStore;
+
+impl Listener for Hub {
+    fn hear(&self, event: &TurnEvent) {
+        let turn = {
+            let mut turns = self.turns();
+            if let TurnEventKind::Started { place, .. } = &event.kind
+                && let Some(turn) = turns.current.get(&place.conversation()).cloned()
+            {
+                turns.runs.insert(event.run, turn);
+            }
+            turns.runs.get(&event.run).cloned()
+        };
+        if let Some(turn) = turn {
+            turn.tell(Told::Event(event.clone()));
+        }
+    }
+}
+
+/// Delivers answers to those who follow their turns.
+#[derive(Debug)]
+pub struct GatewayDelivery {
+    /// The turns.
+    pub hub: Hub,
+    /// Where it is kept that an answer is on its way.
+    pub outbox: Arc<dyn OutboxStore>,
+    /// Gives the current time.
+    pub clock: Clock,
+}
+
+#[async_trait]
+impl Delivery for GatewayDelivery {
+    async fn deliver(&self, delivery: PendingDelivery, _stop: &CancellationToken) {
+        // Cards have buttons, which nobody can press here.
+        if let Some(turn) =
+            self.hub.current(delivery.place.conversation()).filter(|_| delivery.card.is_none())
+        {
+            turn.tell(Told::Words(delivery.markdown.clone()));
+        }
+        let ended = self.outbox.end_delivery(delivery.id, DeliveryEnd::Whole, self.clock.now()).await;
+        if let Err(error) = ended {
+            tracing::error!(%error, run = %delivery.run, "that an answer was given could not be recorded");
+        }
+    }
+
+    async fn has_shown(&self, _run: RunId) -> bool {
+        false
+    }
+
+    async fn withdraw(&self, _run: RunId) {}
+
+    async fn decline(&self, place: &Place, _message: MessageId, words: &str) {
+        if let Some(turn) = self.hub.current(place.conversation()) {
+            turn.tell(Told::Declined(words.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The socket of the gateway and its connections: how many, how long a head may take and be, and that they end in order.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+use tokio_io_timeout::TimeoutWriter;
+
+use figaro_base::shutdown::TaskTracker;
+
+/// So many connections are open at most; further ones wait.
+const MAX_CONNECTIONS: usize = 1024;
+/// The head of a request comes within this time, counted from the answer before it: clients keep a connection about so long.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+/// The most headers of a request, and the most bytes that are read ahead: a head is no longer.
+const MAX_HEADERS: usize = 64;
+const MAX_HEAD_BYTES: usize = 32 * 1024;
+/// A connection whose other end takes nothing of what is sent for so long is ended, and with it whoever follows a turn there.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a connection may take to end once a stop is requested: a little less than running turns may.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(7);
+/// Between two tries to take a connection where the system refuses one.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// The socket of the gateway.
+#[derive(Debug)]
+pub struct Door(TcpListener);
+
+impl Door {
+    /// Takes this address.
+    ///
+    /// # Errors
+    /// When it is taken, or not of this machine.
+    pub async fn open(address: SocketAddr) -> io::Result<Self> {
+        TcpListener::bind(address).await.map(Self)
+    }
+
+    /// Where it is.
+    ///
+    /// # Errors
+    /// Of the system.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.0.local_addr()
+    }
+
+    /// Serves connections until a stop is requested. Those that are open then end once their answers are given.
+    pub async fn serve(self, router: Router, background: TaskTracker) {
+        let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        loop {
+            let taken = tokio::select! {
+                () = background.stopping() => return,
+                taken = next(&self.0, &room) => taken,
+            };
+            let (router, stopping) = (router.clone(), background.clone());
+            background.spawn("http", async move { connection(taken, router, stopping).await });
+        }
+    }
+}
+
+/// A connection, and its place among those that are open.
+struct Taken {
+    socket: TcpStream,
+    _room: OwnedSemaphorePermit,
+}
+
+async fn next(listener: &TcpListener, room: &Arc<Semaphore>) -> Taken {
+    loop {
+        let Ok(_room) = room.clone().acquire_owned().await else {
+            // It is never closed.
+            return std::future::pending().await;
+        };
+        match listener.accept().await {
+            Ok((socket, _)) => return Taken { socket, _room },
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be taken");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn connection(taken: Taken, router: Router, stopping: TaskTracker) {
+    // Without it each event waits 40 ms for the client's acknowledgement.
+    if let Err(error) = taken.socket.set_nodelay(true) {
+        tracing::debug!(%error, "a connection stays slow");
+    }
+    talk(taken.socket, router, stopping).await;
+}
+
+/// Answers the requests of a connection until it ends.
+async fn talk(socket: impl AsyncRead + AsyncWrite + Send + 'static, router: Router, stopping: TaskTracker) {
+    let mut socket = TimeoutWriter::new(socket);
+    socket.set_timeout(Some(WRITE_TIMEOUT));
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+    builder.max_headers(MAX_HEADERS).max_buf_size(MAX_HEAD_BYTES);
+    let connection =
+        builder.serve_connection(TokioIo::new(Box::pin(socket)), TowerToHyperService::new(router));
+    let mut connection = std::pin::pin!(connection);
+    let served = tokio::select! {
+        served = connection.as_mut() => served,
+        () = stopping.stopping() => {
+            connection.as_mut().graceful_shutdown();
+            // Whoever reads slowly, or does not send the rest, holds up no stop.
+            match timeout(DRAIN_TIMEOUT, connection).await {
+                Ok(served) => served,
+                Err(_late) => return,
+            }
+        }
+    };
+    if let Err(error) = served {
+        tracing::debug!(%error, "a connection broke");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use axum::body::{Body, Bytes};
+    use axum::routing::get;
+    use futures::stream;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// Answers without an end.
+    fn endless() -> Router {
+        let words = || async {
+            Body::from_stream(stream::repeat_with(|| Ok::<_, Infallible>(Bytes::from_static(&[b'x'; 512]))))
+        };
+        Router::new().route("/", get(words))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_whose_other_end_takes_nothing_is_ended() {
+        let (mut client, server) = tokio::io::duplex(4_096);
+        let began = Instant::now();
+        client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        // Whoever reads, however slowly, is served on.
+        let slowly = async {
+            let mut piece = [0; 1_024];
+            for _ in 0..10 {
+                tokio::time::sleep(WRITE_TIMEOUT / 2).await;
+                client.read_exact(&mut piece).await.unwrap();
+            }
+        };
+        futures::join!(talk(server, endless(), TaskTracker::new()), slowly);
+        let took = began.elapsed();
+        assert!(took >= WRITE_TIMEOUT * 5 && took < WRITE_TIMEOUT * 7, "{took:?}");
+        // What was on its way is there, and nothing comes behind it.
+        let mut rest = Vec::new();
+        drop(client.read_to_end(&mut rest).await);
+        assert!(rest.len() <= 4_096);
+    }
+}

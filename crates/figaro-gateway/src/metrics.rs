@@ -1,0 +1,85 @@
+//! What the gateway counts, in the text form that Prometheus reads.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use figaro_agent::delivery::TurnEnding;
+
+/// Counts what happens. Its numbers begin at 0 with the process.
+#[derive(Debug, Default)]
+pub struct Meters {
+    /// The requests by the path that they match and their status.
+    requests: Mutex<BTreeMap<Answered, u64>>,
+    /// The turns by how they ended.
+    turns: Mutex<BTreeMap<&'static str, u64>>,
+    tokens: AtomicU64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Answered {
+    path: String,
+    status: u16,
+}
+
+/// A number of the moment.
+#[derive(Debug, Clone, Copy)]
+pub struct Gauge {
+    /// Its name, without the prefix.
+    pub name: &'static str,
+    /// What the figure says, as `/metrics` tells it to whoever reads it.
+    pub help: &'static str,
+    /// The number.
+    pub value: u64,
+}
+
+impl Meters {
+    /// A request of this path, as the router has it, was answered with this status.
+    pub fn request(&self, path: &str, status: u16) {
+        let answered = Answered { path: path.to_owned(), status };
+        *self.requests.lock().unwrap_or_else(PoisonError::into_inner).entry(answered).or_default() += 1;
+    }
+
+    /// A turn has ended, in this way or in none that it has told.
+    pub(super) fn turn(&self, ending: Option<&TurnEnding>, tokens: u64) {
+        let label = match ending {
+            Some(TurnEnding::Answered) => "answered",
+            Some(TurnEnding::Stopped) => "stopped",
+            Some(TurnEnding::Failed { label, .. }) => label,
+            None => "none",
+        };
+        *self.turns.lock().unwrap_or_else(PoisonError::into_inner).entry(label).or_default() += 1;
+        self.tokens.fetch_add(tokens, Ordering::Relaxed);
+    }
+
+    /// All of it, with these numbers of the moment.
+    #[must_use]
+    pub fn text(&self, gauges: &[Gauge]) -> String {
+        let mut text = String::new();
+        head(&mut text, "http_requests_total", "Requests that were answered, by path and status.", "counter");
+        for (Answered { path, status }, count) in
+            &*self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            line(&mut text, &format!("http_requests_total{{path=\"{path}\",status=\"{status}\"}}"), *count);
+        }
+        head(&mut text, "http_turns_total", "Turns of the gateway, by how they ended.", "counter");
+        for (label, count) in &*self.turns.lock().unwrap_or_else(PoisonError::into_inner) {
+            line(&mut text, &format!("http_turns_total{{ended=\"{label}\"}}"), *count);
+        }
+        head(&mut text, "http_tokens_total", "Tokens that turns of the gateway have used.", "counter");
+        line(&mut text, "http_tokens_total", self.tokens.load(Ordering::Relaxed));
+        for Gauge { name, help, value } in gauges {
+            head(&mut text, name, help, "gauge");
+            line(&mut text, name, *value);
+        }
+        text
+    }
+}
+
+fn head(text: &mut String, name: &str, help: &str, kind: &str) {
+    text.push_str(&format!("# HELP figaro_{name} {help}\n# TYPE figaro_{name} {kind}\n"));
+}
+
+fn line(text: &mut String, name: &str, value: u64) {
+    text.push_str(&format!("figaro_{name} {value}\n"));
+}

@@ -1,0 +1,92 @@
+//! The models that callers see: Figaro itself and its agents.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use serde_json::{Value, json};
+
+use super::caller::Caller;
+use super::error::ApiError;
+use super::gateway::Gateway;
+use figaro_base::text::nearest;
+use figaro_config::Rights;
+use figaro_domain::model::ModelName;
+
+/// The name of Figaro itself among the models.
+pub(super) const FIGARO: &str = "figaro";
+
+/// Lists them.
+///
+/// # Errors
+/// If the caller may not ask.
+pub(super) async fn list(State(gateway): State<Gateway>, caller: Caller) -> Result<Json<Value>, ApiError> {
+    caller.require(may_ask, "questions")?;
+    let models: Vec<Value> = names(&gateway).iter().map(|name| model(&gateway, name)).collect();
+    Ok(Json(json!({"object": "list", "data": models})))
+}
+
+/// Shows one.
+///
+/// # Errors
+/// If there is none of this name, or the caller may not ask.
+pub(super) async fn one(
+    State(gateway): State<Gateway>,
+    caller: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    caller.require(may_ask, "questions")?;
+    agent_of(&gateway, &name)?;
+    Ok(Json(model(&gateway, &name)))
+}
+
+pub(super) const fn may_ask(rights: &Rights) -> bool {
+    rights.chat
+}
+
+fn names(gateway: &Gateway) -> Vec<String> {
+    let agents = gateway.prompts.agents();
+    let agents = agents.choosable().map(|agent| agent.name.clone()).filter(|name| name != FIGARO);
+    std::iter::once(FIGARO.to_owned()).chain(agents).collect()
+}
+
+fn model(gateway: &Gateway, name: &str) -> Value {
+    let created = gateway.vitals.started_at.timestamp();
+    json!({"id": name, "object": "model", "created": created, "owned_by": FIGARO})
+}
+
+/// The agent that a model is; `None` for Figaro itself.
+///
+/// # Errors
+/// If there is none.
+pub(super) fn agent_of(gateway: &Gateway, name: &str) -> Result<Option<String>, ApiError> {
+    if name == FIGARO {
+        return Ok(None);
+    }
+    let names = names(gateway);
+    if names.iter().any(|known| known == name) {
+        return Ok(Some(name.to_owned()));
+    }
+    let meant = nearest(name, names.iter().map(String::as_str), |known| known.len().div_ceil(3));
+    let meant = meant.map_or_else(|| ".".to_owned(), |meant| format!(": did you mean `{meant}`?"));
+    let shown: String = name.chars().take(64).collect();
+    let words = format!(
+        "there is no model `{shown}`{meant} There are: {}. X-Model-Name names a model behind them",
+        names.join(", ")
+    );
+    Err(ApiError::not_found("model_not_found", words).about("model"))
+}
+
+/// Checks that a caller may have this model answer: those that the settings name; for owners all.
+///
+/// # Errors
+/// If they may not, or nobody serves it.
+pub(super) fn check_model(gateway: &Gateway, caller: &Caller, model: &ModelName) -> Result<(), ApiError> {
+    let models = &gateway.ledger.models;
+    let named = models.named();
+    let is_served = models.providers().any(|provider| provider == model.provider);
+    if named.contains(model) || (caller.rights.owner && is_served) {
+        return Ok(());
+    }
+    let names: Vec<String> = named.iter().map(ToString::to_string).collect();
+    let words = format!("X-Model-Name: this model cannot be chosen here. There are: {}", names.join(", "));
+    Err(ApiError::not_found("model_not_found", words))
+}

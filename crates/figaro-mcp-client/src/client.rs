@@ -1,0 +1,192 @@
+//! A session with an MCP server, and calls of its tools. One [`Connection`] lives as long as the server that it speaks to.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::redirect::Policy;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ClientRequest, Implementation,
+    ListToolsResult, PaginatedRequestParams, PingRequest,
+};
+use rmcp::service::{ClientInitializeError, NotificationContext, RoleClient, RunningService};
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
+use rmcp::{ClientHandler, ServiceError, ServiceExt};
+use serde_json::{Map, Value};
+use tokio::sync::Notify;
+
+use figaro_base::secret::{ExposeSecret, SecretString};
+
+/// How long the server may take to say goodbye.
+const GOODBYE: Duration = Duration::from_millis(500);
+/// How long the handshake may take.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// An open session with a server.
+#[derive(Debug)]
+pub struct Connection {
+    service: RunningService<RoleClient, Hearing>,
+    /// The server's version as it introduced itself; that of the Telegram MCP server carries its build id.
+    pub server_version: String,
+}
+
+/// What a server tells without being asked. Whatever it asks of us, such as an answer of a model, is declined.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Hearing {
+    /// Its list of tools has changed.
+    pub(super) tools_changed: Arc<Notify>,
+}
+
+impl ClientHandler for Hearing {
+    fn get_info(&self) -> ClientConfig {
+        ClientConfig::new(
+            ClientCapabilities::default(),
+            Implementation::new("figaro", env!("CARGO_PKG_VERSION")),
+        )
+    }
+
+    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.tools_changed.notify_one();
+    }
+}
+
+/// Why a call has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum McpError {
+    /// The server is not there; it is being restarted, so the same call may work in a moment.
+    #[error("the Telegram MCP server is not available ({0})")]
+    Unavailable(String),
+    /// The call was on its way when the connection broke: whether it acted is not known.
+    #[error("the Telegram MCP server was lost during the call ({0})")]
+    Lost(String),
+    /// The server does not take the call as it is.
+    #[error("the Telegram MCP server refused the call: {0}")]
+    Refused(String),
+}
+
+/// What a call gave: its structured content, and whether the tool says it failed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// What the tool returned.
+    pub content: Value,
+    /// The tool's own word that it failed.
+    pub is_error: bool,
+}
+
+impl Connection {
+    /// Opens a session with the Telegram MCP server.
+    ///
+    /// # Errors
+    /// [`McpError::Unavailable`] when the server does not answer as an MCP server should.
+    pub async fn open(url: &str, key: &SecretString) -> Result<Self, McpError> {
+        let http = http().map_err(|error| McpError::Unavailable(error.to_string()))?;
+        let config = StreamableHttpClientTransportConfig::with_uri(url).auth_header(key.expose_secret());
+        let transport = StreamableHttpClientTransport::with_client(http, config);
+        let opening = Self::over(transport, Hearing::default());
+        match tokio::time::timeout(HANDSHAKE, opening).await {
+            Ok(opened) => opened.map_err(McpError::Unavailable),
+            Err(_) => Err(McpError::Unavailable(format!("no answer within {} s", HANDSHAKE.as_secs()))),
+        }
+    }
+
+    /// Opens a session over any transport.
+    ///
+    /// # Errors
+    /// Why the server does not answer as an MCP server should.
+    pub(super) async fn over<T, E, A>(transport: T, hearing: Hearing) -> Result<Self, String>
+    where
+        T: IntoTransport<RoleClient, E, A>,
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        let service = hearing.serve(transport).await.map_err(|error| match error {
+            ClientInitializeError::ConnectionClosed(_) => "it ended before it answered".to_owned(),
+            ClientInitializeError::TransportError { error, .. } => innermost(&*error.error),
+            other => other.to_string(),
+        })?;
+        let server_version = service
+            .peer_info()
+            .and_then(|info| Some(info.server_info.as_ref()?.version.clone()))
+            .unwrap_or_default();
+        Ok(Self { service, server_version })
+    }
+
+    /// Says goodbye, so that the server can forget the session.
+    pub async fn close(self) {
+        drop(tokio::time::timeout(GOODBYE, self.service.cancel()).await);
+    }
+
+    /// Has it close soon, whoever holds it.
+    pub(super) fn stop(&self) {
+        self.service.cancellation_token().cancel();
+    }
+
+    /// Whether nothing can be asked any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.service.is_closed() || self.service.is_transport_closed()
+    }
+
+    /// Calls a tool of the Telegram MCP server.
+    ///
+    /// # Errors
+    /// See [`McpError`]; a tool that fails is an [`Answer`].
+    pub async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Answer, McpError> {
+        let result = self.call_tool(name, arguments).await.map_err(|error| match error {
+            ServiceError::McpError(refusal) => McpError::Refused(refusal.message.into_owned()),
+            other => McpError::Lost(other.to_string()),
+        })?;
+        let text = || {
+            let parts = result.content.iter().filter_map(|part| Some(part.as_text()?.text.clone()));
+            Value::String(parts.collect::<Vec<_>>().join("\n"))
+        };
+        let content = result.structured_content.clone().unwrap_or_else(text);
+        Ok(Answer { content, is_error: result.is_error == Some(true) })
+    }
+
+    /// Calls a tool, and gives all that it returned.
+    pub(super) async fn call_tool(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<CallToolResult, ServiceError> {
+        let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
+        self.service.call_tool(params).await
+    }
+
+    /// A page of the tools: the first one without a cursor.
+    pub(super) async fn tools(&self, cursor: Option<String>) -> Result<ListToolsResult, ServiceError> {
+        self.service.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await
+    }
+
+    /// Whether the server has tools, by what it says of itself.
+    pub(super) fn has_tools(&self) -> bool {
+        self.service.peer_info().is_none_or(|info| info.capabilities.tools.is_some())
+    }
+
+    /// Whether the server answers at all.
+    pub(super) async fn ping(&self) -> Result<(), ServiceError> {
+        self.service.send_request(ClientRequest::PingRequest(PingRequest::default())).await.map(drop)
+    }
+}
+
+/// What is at the bottom of an error. What stands above it may name an address that has a key in it.
+pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    chain.last().map(ToString::to_string).unwrap_or_default()
+}
+
+/// Why a call or a list did not come, in words.
+pub(super) fn words_of(error: &ServiceError) -> String {
+    match error {
+        ServiceError::McpError(refusal) => refusal.message.clone().into_owned(),
+        ServiceError::TransportSend(error) => innermost(&*error.error),
+        ServiceError::TransportClosed => "it closed the connection".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// A client for servers on this very machine: a proxy or another address would be handed the key. It needs no
+/// certificates, which take memory.
+fn http() -> reqwest::Result<reqwest::Client> {
+    let client = reqwest::Client::builder().no_proxy().redirect(Policy::none()).tls_certs_only([]);
+    client.connect_timeout(HANDSHAKE).http1_only().no_gzip().build()
+}

@@ -1,0 +1,337 @@
+//! Tools as other servers list them, made into what models can be offered: names that providers take and that no tool of Figaro's
+//! has, words within bounds, schemas that every provider takes. What cannot be made so is left out, with the reason.
+
+use std::sync::Arc;
+
+use ring::digest::{SHA256, digest};
+use rmcp::model::{Tool, ToolAnnotations};
+use serde_json::{Map, Value, json};
+
+use crate::file::{ALL, ServerConfig};
+use figaro_base::text::{is_unseen, one_line};
+
+/// The most tools of a server.
+const MAX_TOOLS: usize = 200;
+/// The most tools that are looked at, with those that nobody can have.
+const MAX_LOOKED_AT: usize = 500;
+/// The most tools that are told to be left out, each with its reason.
+const MAX_LEFT_OUT: usize = 50;
+/// The most bytes of a name, as providers take it.
+const MAX_NAME: usize = 64;
+/// The most characters of a name at the server.
+const MAX_REMOTE: usize = 128;
+/// So many digits of a hash tell names apart that had to be changed.
+const HASH_DIGITS: usize = 8;
+/// The most characters of a description.
+const MAX_DESCRIPTION: usize = 600;
+/// The most bytes of a schema: each pass of the model carries it.
+const MAX_SCHEMA: usize = 16 << 10;
+/// How deep a schema may be.
+const MAX_DEPTH: usize = 12;
+/// Words of a schema's root that providers refuse there.
+const NOT_AT_ROOT: [&str; 8] = ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "$ref"];
+/// Words of a schema that say nothing to a model.
+const SILENT: [&str; 5] = ["$schema", "$id", "$comment", "title", "examples"];
+
+/// A tool of another server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerTool {
+    /// What models call it by: the server, `__`, and its name there, changed where providers would not take it.
+    pub name: String,
+    /// Its name at the server.
+    pub remote: String,
+    /// What its author says that it does, in one line.
+    pub description: String,
+    /// The JSON Schema of its arguments, an object.
+    pub parameters: Value,
+    /// It may destroy something: the server says neither that it only reads nor that it destroys nothing.
+    pub is_destructive: bool,
+    /// The owner's file lets it be called without an approval.
+    pub is_approved: bool,
+}
+
+/// A tool that nobody can have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its name, in one line.
+    pub name: String,
+    /// Why, in a few words.
+    pub reason: String,
+}
+
+/// The tools of a server while they are listed.
+#[derive(Debug)]
+pub(super) struct Shelf {
+    server: String,
+    approved: Vec<String>,
+    disabled: Vec<String>,
+    pub(super) tools: Vec<Arc<ServerTool>>,
+    pub(super) left_out: Vec<LeftOut>,
+    /// How many were not looked at, as there were too many.
+    pub(super) beyond: usize,
+    looked_at: usize,
+}
+
+impl Shelf {
+    /// No tool yet, of the server that is described so.
+    pub(super) fn of(config: &ServerConfig) -> Self {
+        Self {
+            server: config.name.clone(),
+            approved: config.auto_approve.clone(),
+            disabled: config.disabled_tools.clone(),
+            tools: Vec::new(),
+            left_out: Vec::new(),
+            beyond: 0,
+            looked_at: 0,
+        }
+    }
+
+    /// Whether no more is looked at.
+    pub(super) fn is_full(&self) -> bool {
+        self.tools.len() >= MAX_TOOLS || self.looked_at >= MAX_LOOKED_AT
+    }
+
+    /// Adds a tool, or notes why it is left out.
+    pub(super) fn add(&mut self, tool: Tool) {
+        if self.is_full() {
+            self.beyond += 1;
+            return;
+        }
+        self.looked_at += 1;
+        if self.disabled.iter().any(|disabled| *disabled == tool.name) {
+            return;
+        }
+        let name = tool.name.to_string();
+        let made = self.made(tool).and_then(|tool| {
+            let is_taken = self.tools.iter().any(|other| other.name == tool.name);
+            if is_taken { Err("another tool has its name".to_owned()) } else { Ok(tool) }
+        });
+        match made {
+            Ok(tool) => self.tools.push(Arc::new(tool)),
+            Err(reason) if self.left_out.len() < MAX_LEFT_OUT => {
+                self.left_out.push(LeftOut { name: plain(&name, MAX_NAME), reason });
+            }
+            Err(_) => self.beyond += 1,
+        }
+    }
+
+    fn made(&self, tool: Tool) -> Result<ServerTool, String> {
+        let remote = tool.name.into_owned();
+        if remote.is_empty() || remote.chars().count() > MAX_REMOTE {
+            return Err(format!("its name has not 1 to {MAX_REMOTE} characters"));
+        }
+        let parameters = parameters(Map::clone(&tool.input_schema))?;
+        let is_destructive = is_destructive(tool.annotations.as_ref());
+        let names = |word: &str| self.approved.iter().any(|approved| approved == word);
+        Ok(ServerTool {
+            name: offered_name(&self.server, &remote),
+            is_approved: names(&remote) || (names(ALL) && !is_destructive),
+            description: plain(tool.description.as_deref().unwrap_or_default(), MAX_DESCRIPTION),
+            remote,
+            parameters,
+            is_destructive,
+        })
+    }
+}
+
+/// Whether a tool may destroy something. By the protocol one does that says nothing of it.
+fn is_destructive(hints: Option<&ToolAnnotations>) -> bool {
+    hints.is_none_or(|hints| hints.read_only_hint != Some(true) && hints.destructive_hint != Some(false))
+}
+
+/// What models call a tool by: `server__tool`. Characters that providers do not take become `_`; a name that had to be changed or
+/// cut ends in a hash of the whole.
+fn offered_name(server: &str, remote: &str) -> String {
+    let is_taken = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let changed: String = remote.chars().map(|c| if is_taken(c) { c } else { '_' }).collect();
+    let whole = format!("{server}__{changed}");
+    if changed == remote && whole.len() <= MAX_NAME {
+        return whole;
+    }
+    let hash = digest(&SHA256, remote.as_bytes());
+    let hash: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let kept = whole.get(..whole.len().min(MAX_NAME - HASH_DIGITS - 1)).unwrap_or_default();
+    format!("{kept}_{}", hash.get(..HASH_DIGITS).unwrap_or_default())
+}
+
+/// One line of what somebody else wrote, without characters that are not seen.
+fn plain(words: &str, most: usize) -> String {
+    // What lies far behind the bound is not even looked at.
+    let words: String = words.chars().take(most * 4).filter(|c| !is_unseen(*c)).collect();
+    let words = words.replace(char::is_control, " ");
+    one_line(&words, most)
+}
+
+/// The schema of arguments as every provider takes it.
+fn parameters(schema: Map<String, Value>) -> Result<Value, String> {
+    let mut schema = schema;
+    if schema.get("type").is_some_and(|kind| kind != "object") {
+        return Err("its arguments are no object".to_owned());
+    }
+    NOT_AT_ROOT.iter().for_each(|word| drop(schema.remove(*word)));
+    schema.insert("type".to_owned(), json!("object"));
+    if !schema.get("properties").is_some_and(Value::is_object) {
+        schema.insert("properties".to_owned(), json!({}));
+    }
+    let mut schema = Value::Object(schema);
+    if depth(&schema) > MAX_DEPTH {
+        return Err(format!("the schema of its arguments is deeper than {MAX_DEPTH}"));
+    }
+    tidy(&mut schema);
+    let bytes = schema.to_string().len();
+    if bytes > MAX_SCHEMA {
+        return Err(format!("the schema of its arguments has {bytes} bytes; {MAX_SCHEMA} at most"));
+    }
+    if let Some(name) = names(&schema).find(|name| !is_property(name)) {
+        return Err(format!("it takes an argument with an odd name: {}", plain(name, MAX_NAME)));
+    }
+    jsonschema::meta::validate(&schema)
+        .map_err(|error| plain(&format!("the schema of its arguments is none: {error}"), 200))?;
+    Ok(schema)
+}
+
+fn names(schema: &Value) -> impl Iterator<Item = &String> {
+    schema["properties"].as_object().into_iter().flat_map(Map::keys)
+}
+
+/// Whether the name of an argument is one that every provider takes.
+fn is_property(name: &str) -> bool {
+    let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-' || b == b'.';
+    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(fits)
+}
+
+/// How deep lists and objects lie in each other.
+fn depth(value: &Value) -> usize {
+    let deepest = match value {
+        Value::Object(map) => map.values().map(depth).max(),
+        Value::Array(items) => items.iter().map(depth).max(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return 0,
+    };
+    deepest.unwrap_or_default() + 1
+}
+
+/// Takes out what says nothing to a model, and has descriptions in one line.
+fn tidy(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            for word in SILENT {
+                // An argument may have such a name: then it is a schema.
+                if fields.get(word).is_some_and(|value| !value.is_object()) {
+                    fields.remove(word);
+                }
+            }
+            if let Some(Value::String(words)) = fields.get_mut("description") {
+                *words = plain(words, MAX_DESCRIPTION);
+            }
+            fields.values_mut().for_each(tidy);
+        }
+        Value::Array(items) => items.iter_mut().for_each(tidy),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::file::{Address, Substituted, Way};
+
+    #[test]
+    fn names_are_taken_by_providers_and_lead_back_to_one_tool() {
+        let long = "x".repeat(100);
+        let cases = [
+            ("files", "read_file", "files__read_file"),
+            ("files", "sendMessage", "files__sendMessage"),
+            ("files", "read file", "files__read_file_6ed2ebc6"),
+            ("files", "read.file", "files__read_file_a1a0e3b9"),
+            ("files", &long, "files__xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_6b9f5c41"),
+        ];
+        for (server, remote, wanted) in cases {
+            let name = offered_name(server, remote);
+            let kept = |name: &str| name.rsplit_once('_').map(|(kept, _)| kept.to_owned());
+            assert!(name.len() <= MAX_NAME, "{name}");
+            assert_eq!(kept(&name), kept(wanted), "{remote}");
+        }
+        assert_ne!(offered_name("files", "read file"), offered_name("files", "read.file"));
+        assert_ne!(offered_name("files", &long), offered_name("files", &format!("{long}x")));
+    }
+
+    #[test]
+    fn a_tool_destroys_unless_its_server_says_that_it_reads_or_destroys_nothing() {
+        let cases = [
+            (None, None, true),
+            (None, Some(true), true),
+            (None, Some(false), false),
+            (Some(true), None, false),
+            (Some(false), None, true),
+            (Some(false), Some(true), true),
+            (Some(false), Some(false), false),
+        ];
+        for (reads, destroys, wanted) in cases {
+            let hints = json!({"readOnlyHint": reads, "destructiveHint": destroys});
+            let hints: ToolAnnotations = serde_json::from_value(hints).unwrap();
+            assert_eq!(is_destructive(Some(&hints)), wanted, "{hints:?}");
+        }
+        assert!(is_destructive(None));
+    }
+
+    #[test]
+    fn so_many_tools_are_looked_at_and_no_more() {
+        let config = ServerConfig {
+            name: "many".to_owned(),
+            way: Way::Http(Address { url: "http://a".to_owned(), headers: BTreeMap::new() }),
+            timeout: Duration::from_secs(1),
+            auto_approve: Vec::new(),
+            disabled_tools: Vec::new(),
+            is_disabled: false,
+            substituted: Substituted::default(),
+        };
+        let mut shelf = Shelf::of(&config);
+        // Of the first ones nobody can have any.
+        for number in 0..MAX_LOOKED_AT + 10 {
+            let kind = if number < MAX_LOOKED_AT - 1 { "array" } else { "object" };
+            let tool = json!({"name": format!("tool_{number}"), "inputSchema": {"type": kind}});
+            shelf.add(serde_json::from_value(tool).unwrap());
+        }
+        assert!(shelf.is_full());
+        assert_eq!((shelf.tools.len(), shelf.left_out.len()), (1, MAX_LEFT_OUT));
+        assert_eq!(shelf.beyond, MAX_LOOKED_AT - 1 - MAX_LEFT_OUT + 10);
+    }
+
+    #[test]
+    fn schemas_become_what_every_provider_takes_or_are_left_out() {
+        let of = |schema: Value| parameters(schema.as_object().unwrap().clone());
+        let taken = [
+            (json!({}), json!({"type": "object", "properties": {}})),
+            (
+                json!({"$schema": "x", "type": "object", "title": "T", "properties": {"title": {"type": "string", "title": "T"}}}),
+                json!({"type": "object", "properties": {"title": {"type": "string"}}}),
+            ),
+            (
+                json!({"type": "object", "properties": {"a": {"description": "two\nlines\u{202e}"}}, "anyOf": [{"required": ["a"]}]}),
+                json!({"type": "object", "properties": {"a": {"description": "two lines"}}}),
+            ),
+        ];
+        for (schema, wanted) in taken {
+            assert_eq!(of(schema), Ok(wanted));
+        }
+        let mut deep = json!({"type": "string"});
+        (0..20).for_each(|_| deep = json!({"type": "object", "properties": {"a": deep}}));
+        let refused = [
+            (json!({"type": "array"}), "its arguments are no object"),
+            (json!({"properties": {"a b": {}}}), "it takes an argument with an odd name: a b"),
+            (
+                json!({"properties": {"a": {"description": "x".repeat(20_000), "enum": ["y".repeat(20_000)]}}}),
+                "the schema of its arguments has",
+            ),
+            (json!({"properties": {"a": {"type": "strin"}}}), "the schema of its arguments is none:"),
+            (deep, "the schema of its arguments is deeper than 12"),
+        ];
+        for (schema, words) in refused {
+            let reason = of(schema).unwrap_err();
+            assert!(reason.starts_with(words), "{reason}");
+        }
+    }
+}

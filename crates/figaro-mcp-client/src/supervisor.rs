@@ -1,0 +1,250 @@
+//! Keeps the MCP server running: starts it, waits until it answers, restarts it when it dies, ends it at the end.
+//! The child watches its standard input, which this process holds: it cannot outlive it, however this process dies.
+
+use std::io;
+use std::ops::RangeInclusive;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::process::{Child, ChildStdin};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+
+use super::backoff::pauses;
+use super::child::{self, Recipe};
+use super::client::{Answer, Connection, McpError};
+use super::lines::{Lines, LogTo, Said};
+use super::locate::Candidate;
+use figaro_base::secret::random_hex;
+use figaro_base::shutdown::TaskTracker;
+
+/// How long a child may take to say that it is ready.
+const READY: Duration = Duration::from_secs(10);
+/// How long a child may take to end once its standard input is closed.
+const LEAVE: Duration = Duration::from_secs(3);
+/// How long a call waits for a child that is being restarted.
+const RESTART_TIMEOUT: Duration = Duration::from_secs(10);
+/// A child that lived so long was healthy: the next restart is at once again.
+const HEALTHY: Duration = Duration::from_secs(60);
+/// The pause before a restart doubles from one of these to the other.
+const PAUSES: RangeInclusive<Duration> = Duration::from_millis(200)..=Duration::from_secs(30);
+
+/// A handle on the server, whichever child it is at the moment. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Mcp {
+    current: watch::Receiver<Option<Arc<Connection>>>,
+    restarts: Arc<AtomicU32>,
+    child: Arc<AtomicU32>,
+}
+
+/// Why the server could not be started at all.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// It ended at once, with its own word why.
+    #[error("the Telegram MCP server did not start: {0}")]
+    Refused(String),
+    /// There is no executable, or it is no such server.
+    #[error(
+        "the Telegram MCP server could not be started ({0}): set MCP_SERVER_BIN to the figaro-mcp of this build"
+    )]
+    Missing(String),
+}
+
+/// A child that is ready, with the pipe that keeps it alive.
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    /// Held open: the child ends when it closes. `Child::wait` would close one that the child still owns.
+    stdin: ChildStdin,
+    connection: Arc<Connection>,
+}
+
+impl Mcp {
+    /// Starts the server from the first candidate that is of this build, and keeps it running until `background` is asked
+    /// to stop.
+    ///
+    /// # Errors
+    /// When no candidate can be started; nothing is left running then.
+    pub async fn start(
+        candidates: Vec<Candidate>,
+        recipe: Recipe,
+        background: &TaskTracker,
+    ) -> Result<Self, StartError> {
+        let (candidate, running) = first_of_this_build(candidates, &recipe).await?;
+        let (sender, current) = watch::channel(Some(Arc::clone(&running.connection)));
+        let mcp = Self {
+            current,
+            restarts: Arc::default(),
+            child: Arc::new(AtomicU32::new(running.child.id().unwrap_or_default())),
+        };
+        let keeper = Keeper { candidate, recipe, sender, mcp: mcp.clone(), background: background.clone() };
+        background.spawn("mcp_supervisor", keeper.keep(running));
+        Ok(mcp)
+    }
+
+    /// How often the child was restarted.
+    #[must_use]
+    pub fn restarts(&self) -> u32 {
+        self.restarts.load(Ordering::Relaxed)
+    }
+
+    /// The process id of the child.
+    #[must_use]
+    pub fn child_pid(&self) -> u32 {
+        self.child.load(Ordering::Relaxed)
+    }
+
+    /// Calls a tool; waits a little for a child that is being restarted.
+    ///
+    /// # Errors
+    /// See [`McpError`]. A call whose connection broke is not repeated: it may have acted.
+    pub async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Answer, McpError> {
+        let mut current = self.current.clone();
+        let unavailable = || McpError::Unavailable("it is being restarted".to_owned());
+        let connection = match timeout(RESTART_TIMEOUT, current.wait_for(Option::is_some)).await {
+            Ok(Ok(connection)) => connection.clone().ok_or_else(unavailable)?,
+            Ok(Err(_)) | Err(_) => return Err(unavailable()),
+        };
+        let gone = current.wait_for(|now| now.as_ref().is_none_or(|now| !Arc::ptr_eq(now, &connection)));
+        tokio::select! {
+            answer = connection.call(name, arguments) => answer,
+            // The client would wait for an answer that cannot come any more.
+            _ = gone => Err(McpError::Lost("it ended".to_owned())),
+        }
+    }
+}
+
+/// Watches the child, and starts another one when it ends.
+struct Keeper {
+    candidate: Candidate,
+    recipe: Recipe,
+    sender: watch::Sender<Option<Arc<Connection>>>,
+    mcp: Mcp,
+    background: TaskTracker,
+}
+
+impl Keeper {
+    async fn keep(self, mut running: Running) {
+        let mut pauses = pauses(PAUSES);
+        loop {
+            let began = Instant::now();
+            let status = tokio::select! {
+                status = running.child.wait() => status,
+                () = self.background.stopping() => {
+                    self.sender.send_replace(None);
+                    return end(running).await;
+                }
+            };
+            self.sender.send_replace(None);
+            let restarts = self.mcp.restarts.fetch_add(1, Ordering::Relaxed) + 1;
+            tracing::error!(restarts, "the Telegram MCP server ended ({}); restarting it", describe(status));
+            if began.elapsed() >= HEALTHY {
+                pauses = self::pauses(PAUSES);
+            }
+            let Some(next) = self.restart(&mut pauses).await else {
+                return;
+            };
+            self.mcp.child.store(next.child.id().unwrap_or_default(), Ordering::Relaxed);
+            self.sender.send_replace(Some(Arc::clone(&next.connection)));
+            running = next;
+        }
+    }
+
+    /// Tries until a child is ready; `None` once a stop was requested.
+    async fn restart(&self, pauses: &mut impl Iterator<Item = Duration>) -> Option<Running> {
+        for pause in pauses {
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = self.background.stopping() => return None,
+            }
+            match launch(&self.candidate, &self.recipe, true).await {
+                Ok(running) => return Some(running),
+                Err(error) => tracing::error!("{error}"),
+            }
+        }
+        None
+    }
+}
+
+/// A candidate that nobody named must be of this very build; what stands beside us and is stale, or no server, is passed
+/// over.
+async fn first_of_this_build(
+    candidates: Vec<Candidate>,
+    recipe: &Recipe,
+) -> Result<(Candidate, Running), StartError> {
+    let mut candidates = candidates.into_iter().peekable();
+    while let Some(candidate) = candidates.next() {
+        let running = match launch(&candidate, recipe, false).await {
+            Ok(running) => running,
+            // It is no server at all; one that is, and refuses, has a reason that holds for the next as well.
+            Err(error @ StartError::Missing(_)) if candidates.peek().is_some() => {
+                tracing::warn!("{error}; passing it over");
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let is_same = running.connection.server_version.ends_with(figaro_mcp::BUILD_ID);
+        if candidate.named || is_same {
+            return Ok((candidate, running));
+        }
+        tracing::warn!(
+            "{} is of another build ({}); passing it over",
+            candidate.program.display(),
+            running.connection.server_version
+        );
+        end(running).await;
+    }
+    Err(StartError::Missing("no executable of this build".to_owned()))
+}
+
+/// Starts a child and waits until it answers; `again` if one before it has died.
+async fn launch(candidate: &Candidate, recipe: &Recipe, again: bool) -> Result<Running, StartError> {
+    // One that a setting names is not shown: what is set may be a secret in the wrong place.
+    let program = match candidate.named {
+        true => "what MCP_SERVER_BIN names".to_owned(),
+        false => candidate.program.display().to_string(),
+    };
+    let missing = |reason: String| StartError::Missing(format!("{program}: {reason}"));
+    let key = random_hex(32).map_err(|error| missing(error.to_string()))?;
+    let spawned = child::command(candidate, recipe, &key, again).spawn();
+    let mut child = spawned.map_err(|error| missing(error.to_string()))?;
+    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+        return Err(missing("its pipes are not there".to_owned()));
+    };
+    let redactor = recipe.redactor.and(&key);
+    let mut words = Lines::new(stdout, redactor.clone());
+    let mut errors = Said::new(Lines::new(stderr, redactor), LogTo::Own(recipe.log.format));
+    let Some(url) = errors.during(timeout(READY, words.ready_url())).await.ok().flatten() else {
+        drop(child.start_kill());
+        let words = errors.last_words(LEAVE).await;
+        let words = words.ok_or_else(|| missing("it is no such server".to_owned()))?;
+        return Err(StartError::Refused(words));
+    };
+    errors.forward();
+    Said::new(words, LogTo::Own(recipe.log.format)).forward();
+    let connection = Connection::open(&url, &key).await.map_err(|error| missing(error.to_string()))?;
+    Ok(Running { child, stdin, connection: Arc::new(connection) })
+}
+
+/// Closes the child's standard input and waits; kills it if it does not leave.
+async fn end(Running { mut child, stdin, connection }: Running) {
+    // A call that still holds the connection breaks with the child.
+    if let Ok(connection) = Arc::try_unwrap(connection) {
+        connection.close().await;
+    }
+    drop(stdin);
+    if timeout(LEAVE, child.wait()).await.is_err() {
+        tracing::warn!("the Telegram MCP server did not leave in time; killing it");
+        if let Err(error) = child.kill().await {
+            tracing::error!(%error, "the Telegram MCP server could not be killed");
+        }
+    }
+}
+
+fn describe(status: io::Result<ExitStatus>) -> String {
+    status.map_or_else(|error| error.to_string(), |status| status.to_string())
+}

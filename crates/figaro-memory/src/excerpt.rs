@@ -1,0 +1,133 @@
+//! The sentences of a long message that matter for a question.
+
+use std::collections::HashSet;
+
+use super::words::{Language, Term, of_words};
+use figaro_base::text::estimate_tokens;
+
+/// What stands where something was left out.
+const GAP: &str = " … ";
+
+/// The sentences of a text that have most of a question's terms, in their order, within so many tokens; at least the best one,
+/// cut where it alone is longer. Without any, the beginning.
+pub(super) fn excerpt(text: &str, asked: &HashSet<Term>, language: Option<Language>, limit: usize) -> String {
+    let sentences = sentences(text);
+    let hits = |sentence: &str| {
+        let found: HashSet<Term> =
+            of_words(sentence, language).into_iter().filter(|term| asked.contains(term)).collect();
+        found.len()
+    };
+    let scores: Vec<usize> = sentences.iter().map(|sentence| hits(sentence)).collect();
+    // A sentence behind one that fits often goes on with it.
+    let weight = |at: usize| 4 * scores[at] + at.checked_sub(1).map_or(0, |before| scores[before]);
+    let mut order: Vec<usize> = (0..sentences.len()).collect();
+    order.sort_by_key(|at| (std::cmp::Reverse(weight(*at)), *at));
+    let mut left = limit.saturating_sub(4);
+    let mut kept: Vec<usize> = Vec::new();
+    for at in order {
+        let cost = estimate_tokens(sentences[at]) + 2;
+        if cost <= left {
+            left -= cost;
+            kept.push(at);
+        }
+    }
+    let Some(first) = kept.iter().min() else {
+        let best = (0..sentences.len()).max_by_key(|at| (weight(*at), std::cmp::Reverse(*at))).unwrap_or(0);
+        return cut(sentences.get(best).copied().unwrap_or(text), limit);
+    };
+    let mut whole = if *first > 0 { GAP.trim_start().to_owned() } else { String::new() };
+    kept.sort_unstable();
+    for (place, at) in kept.iter().enumerate() {
+        let goes_on = place == 0 || kept[place - 1] + 1 == *at;
+        whole.push_str(if place == 0 {
+            ""
+        } else if goes_on {
+            " "
+        } else {
+            GAP
+        });
+        whole.push_str(sentences[*at]);
+    }
+    if kept.last().is_some_and(|last| last + 1 < sentences.len()) {
+        whole.push_str(GAP.trim_end());
+    }
+    whole
+}
+
+/// The beginning of a text, within so many tokens.
+fn cut(text: &str, limit: usize) -> String {
+    let words: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
+    let fits = |count: &usize| estimate_tokens(&words[..*count].concat()) + 2 <= limit;
+    let (mut low, mut high) = (0, words.len());
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if fits(&middle) { low = middle } else { high = middle - 1 }
+    }
+    match low {
+        // One word without an end, as in scripts without spaces.
+        0 => {
+            let kept: String = text.chars().take(limit).collect();
+            let kept =
+                (0..=kept.chars().count()).rev().map(|count| text.chars().take(count).collect::<String>());
+            let mut kept = kept.filter(|kept| estimate_tokens(kept) + 2 <= limit);
+            format!("{}…", kept.next().unwrap_or_default())
+        }
+        count if count == words.len() => text.to_owned(),
+        count => format!("{}…", words[..count].concat().trim_end()),
+    }
+}
+
+/// The sentences of a text, and the lines of one without.
+fn sentences(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map(|(_, next)| *next);
+        let ends = match c {
+            '\n' | '。' | '！' | '？' | '।' => true,
+            '.' | '!' | '?' | '…' | '؟' => next.is_none_or(char::is_whitespace),
+            _ => false,
+        };
+        if ends {
+            let end = at + c.len_utf8();
+            found.push(text[start..end].trim());
+            start = end;
+        }
+    }
+    found.push(text[start..].trim());
+    found.retain(|sentence| !sentence.is_empty());
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::words::of_question;
+    use super::*;
+
+    fn asked(question: &str) -> HashSet<Term> {
+        let today = chrono::NaiveDate::from_ymd_opt(2026, 1, 1).unwrap();
+        of_question(question, &[Language::English], today).into_iter().map(|one| one.term).collect()
+    }
+
+    #[test]
+    fn the_sentences_that_matter_stay_in_their_order() {
+        let filler = "Nothing of interest stands in this one, whatever you look for in it. ".repeat(10);
+        let text =
+            format!("{filler}The red bicycle is in the cellar. {filler}Its lock opens with 4711. {filler}");
+        let shown = excerpt(&text, &asked("where is my bicycle"), Some(Language::English), 60);
+        let at = shown.find("The red bicycle is in the cellar.").expect("the best sentence stays");
+        assert!(shown.ends_with('…') && shown[..at].contains('…'), "{shown}");
+        assert!(estimate_tokens(&shown) <= 60, "{shown}");
+    }
+
+    proptest! {
+        #[test]
+        fn it_never_takes_more_than_it_may(text in "\\PC{0,400}", limit in 10..80_usize) {
+            let shown = excerpt(&text, &HashSet::new(), None, limit);
+            prop_assert!(estimate_tokens(&shown) <= limit, "{} {}", estimate_tokens(&shown), shown);
+        }
+    }
+}

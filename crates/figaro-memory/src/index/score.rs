@@ -1,0 +1,262 @@
+//! Which messages bear on a question. Each message is scored by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework",
+//! 2009); then it gets a part of the scores of the messages around it and of the episode it stands in, because an answer often shares
+//! no word with the question that is answered; and more where the question names who wrote it.
+//!
+//! The weights were chosen on public conversations of people (`docs/memory.md`); each is on a plateau: half or twice of it changes
+//! the share of found messages by less than a point.
+
+use std::collections::HashMap;
+
+use super::super::words::{Term, Weighted};
+use super::{Index, NONE, Placed, Posting};
+use figaro_base::ids::SessionId;
+
+/// How soon a term that stands in a message again counts no more, BM25's k1.
+const SATURATION: f32 = 0.9;
+/// How much a long message's terms count less, BM25's b.
+const LENGTH: f32 = 0.4;
+/// How much more a message counts that has all terms of the question than one that has few.
+const COVERAGE: f32 = 1.5;
+/// The part of the score of the message before and the one behind.
+const NEIGHBOUR: f32 = 0.5;
+/// The same, two messages away.
+const SECOND_NEIGHBOUR: f32 = 0.3;
+/// The part of the episode's score.
+const EPISODE: f32 = 1.2;
+/// How soon a term that stands in an episode again counts no more.
+const EPISODE_SATURATION: f32 = 1.0;
+/// How much more counts what was written by somebody whom the question names.
+const SPEAKER: f32 = 0.5;
+/// Texts that have the very same terms of the question say much the same: each counts so much less than the one before.
+const SAMENESS: f32 = 0.1;
+/// So many same messages count less and less.
+const MAX_SAME: u16 = 20;
+/// So many of the best messages are looked at for sameness.
+const COMPARED: usize = 2_000;
+/// A message of more tokens than this takes the room of several: it counts less by this power of how much longer it is.
+const LONG_TOKENS: f32 = 60.0;
+/// The exponent of that: a message four times as long counts half.
+const LONG_POWER: f32 = 0.5;
+
+/// How much meaning counts beside words: so much of the best score by words has what is nearest.
+const MEANING: f32 = 0.5;
+
+/// What a question asks for.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// Its terms.
+    pub terms: Vec<Weighted>,
+    /// The terms of those it may name.
+    pub speakers: Vec<Term>,
+    /// Whether it has so few that it goes on with what was said before.
+    pub is_short: bool,
+    /// How near each message is to it in meaning, as [`Vectors::cosines`](super::Vectors::cosines) has it; empty where words
+    /// alone count.
+    pub alike: Vec<f32>,
+}
+
+/// A message that bears on a question.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ranked {
+    /// Its place in the index.
+    pub at: usize,
+    /// The more the better; above 0. Comparable within one question.
+    pub score: f32,
+}
+
+/// Scores under way.
+struct Scores {
+    /// Of each message, by its own terms.
+    messages: Vec<f32>,
+    /// Which terms of the question each has, as a number.
+    signatures: Vec<u32>,
+    /// How much of the question's terms each has.
+    covered: Vec<f32>,
+    /// What all terms of the question come to.
+    total: f32,
+    /// Of each episode.
+    episodes: Vec<f32>,
+    /// How often the term that is counted stands in each episode; zeros between two terms.
+    in_episodes: Vec<f32>,
+}
+
+impl Index {
+    /// The `limit` messages that bear most on a question, best first, of one session or of all. Those that nothing of it is
+    /// found in or near are left out.
+    #[must_use]
+    pub fn rank(&self, asked: &Asked, session: Option<SessionId>, limit: usize) -> Vec<Ranked> {
+        let only = session.map(|session| self.numbers.get(&session).copied().unwrap_or(NONE));
+        if self.is_empty() || limit == 0 || only == Some(NONE) {
+            return Vec::new();
+        }
+        let mut scores = self.scored(asked);
+        scores.count_coverage();
+        scores.lower_same();
+        let named = self.written_by(&asked.speakers);
+        let mut ranked = Vec::new();
+        for (at, placed) in self.messages.iter().enumerate() {
+            let near = with_neighbours(&self.messages, &scores.messages, at);
+            let score = near + EPISODE * scores.episodes[placed.episode as usize];
+            if score <= 0.0 || only.is_some_and(|only| only != placed.session) {
+                continue;
+            }
+            let by_name = if named.as_ref().is_some_and(|named| named[at]) { 1.0 + SPEAKER } else { 1.0 };
+            ranked.push(Ranked { at, score: score * by_name * room(placed.entry.cost) });
+        }
+        if !asked.alike.is_empty() {
+            ranked = self.with_meaning(&ranked, &asked.alike, only);
+        }
+        best(ranked, limit)
+    }
+
+    /// The messages that are nearest to a question in meaning, nearest first, of one session or of all, whatever their words.
+    /// Those that are no nearer than most are left out.
+    #[must_use]
+    pub fn nearest(&self, asked: &Asked, session: Option<SessionId>, limit: usize) -> Vec<Ranked> {
+        let only = session.map(|session| self.numbers.get(&session).copied().unwrap_or(NONE));
+        let lifted = lifted(&asked.alike);
+        let near = self.messages.iter().zip(lifted).enumerate();
+        let near = near.filter(|(_, (placed, lifted))| *lifted > 0.0 && placed.is_of(only));
+        best(near.map(|(at, (_, score))| Ranked { at, score }).collect(), limit)
+    }
+
+    /// Scores by words and by meaning added up, each in parts of its best.
+    fn with_meaning(&self, by_words: &[Ranked], alike: &[f32], only: Option<u32>) -> Vec<Ranked> {
+        let lifted = lifted(alike);
+        let near = (0..self.messages.len()).map(|at| with_neighbours(&self.messages, &lifted, at));
+        let near = near.zip(&self.messages);
+        let mut scores: Vec<f32> =
+            near.map(|(near, placed)| if placed.is_of(only) { near } else { 0.0 }).collect();
+        let nearest = scores.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+        for (score, placed) in scores.iter_mut().zip(&self.messages) {
+            *score *= MEANING / nearest * room(placed.entry.cost);
+        }
+        let most = by_words.iter().map(|ranked| ranked.score).fold(f32::MIN_POSITIVE, f32::max);
+        by_words.iter().for_each(|ranked| scores[ranked.at] += ranked.score / most);
+        let ranked = scores.into_iter().enumerate().map(|(at, score)| Ranked { at, score });
+        ranked.filter(|ranked| ranked.score > 0.0).collect()
+    }
+
+    fn scored(&self, asked: &Asked) -> Scores {
+        let (messages, episodes) = (self.messages.len(), self.episodes as usize);
+        let mut scores = Scores {
+            messages: vec![0.0; messages],
+            signatures: vec![0; messages],
+            covered: vec![0.0; messages],
+            total: 0.0,
+            episodes: vec![0.0; episodes],
+            in_episodes: vec![0.0; episodes],
+        };
+        for asked in &asked.terms {
+            if let Some(postings) = self.postings.get(&asked.term) {
+                self.count_term(*asked, postings, &mut scores);
+            }
+        }
+        scores
+    }
+
+    fn count_term(&self, asked: Weighted, postings: &[Posting], scores: &mut Scores) {
+        let mean = self.total_length as f32 / self.messages.len() as f32;
+        let weight = asked.weight * rarity(self.messages.len(), postings.len());
+        let mark = asked.term.0.wrapping_mul(0x9e37_79b1) | 1;
+        scores.total += weight;
+        let mut episodes = Vec::new();
+        for posting in postings {
+            let (at, frequency) = (posting.at(), posting.frequency());
+            let placed = &self.messages[at];
+            let length = 1.0 - LENGTH + LENGTH * f32::from(placed.length) / mean.max(1.0);
+            scores.messages[at] +=
+                weight * frequency * (SATURATION + 1.0) / (frequency + SATURATION * length);
+            scores.covered[at] += weight;
+            scores.signatures[at] ^= mark;
+            let in_episode = &mut scores.in_episodes[placed.episode as usize];
+            if *in_episode == 0.0 {
+                episodes.push(placed.episode as usize);
+            }
+            *in_episode += frequency;
+        }
+        let weight = asked.weight * rarity(scores.episodes.len(), episodes.len());
+        for episode in episodes {
+            let frequency = std::mem::take(&mut scores.in_episodes[episode]);
+            scores.episodes[episode] += weight * frequency / (frequency + EPISODE_SATURATION);
+        }
+    }
+
+    /// Which messages were written by somebody with one of these names; `None` where none was, or all.
+    fn written_by(&self, speakers: &[Term]) -> Option<Vec<bool>> {
+        let known = speakers.iter().filter_map(|name| self.postings.get(name));
+        let telling: Vec<_> = known.filter(|postings| postings.len() < self.messages.len()).collect();
+        let mut named = (!telling.is_empty()).then(|| vec![false; self.messages.len()])?;
+        telling.into_iter().flatten().for_each(|posting| named[posting.at()] = true);
+        Some(named)
+    }
+}
+
+/// The score of a message with a part of those around it in its episode.
+fn with_neighbours(messages: &[Placed], scores: &[f32], at: usize) -> f32 {
+    let step = |at: Option<usize>, way: fn(&Placed) -> u32| {
+        let next = way(messages.get(at?)?);
+        (next != NONE).then_some(next as usize)
+    };
+    let mut sum = scores[at];
+    for way in [|placed: &Placed| placed.before, |placed: &Placed| placed.behind] {
+        let first = step(Some(at), way);
+        let second = step(first, way);
+        sum += NEIGHBOUR * first.map_or(0.0, |at| scores[at]);
+        sum += SECOND_NEIGHBOUR * second.map_or(0.0, |at| scores[at]);
+    }
+    sum
+}
+
+/// How much nearer each message is than the mean: models differ in how near to each other they put texts that have nothing in
+/// common. What has no vector counts as far.
+fn lifted(alike: &[f32]) -> Vec<f32> {
+    let known = alike.iter().filter(|cosine| **cosine != 0.0);
+    let mean = known.clone().sum::<f32>() / known.count().max(1) as f32;
+    alike.iter().map(|cosine| (cosine - mean).max(0.0)).collect()
+}
+
+/// How much less a message counts for the room it takes.
+fn room(cost: u16) -> f32 {
+    let cost = f32::from(cost);
+    if cost > LONG_TOKENS { (cost / LONG_TOKENS).powf(-LONG_POWER) } else { 1.0 }
+}
+
+impl Scores {
+    fn count_coverage(&mut self) {
+        if self.total > 0.0 {
+            for (score, covered) in self.messages.iter_mut().zip(&self.covered) {
+                *score *= 1.0 + COVERAGE * covered / self.total;
+            }
+        }
+    }
+
+    /// Lowers what has the same terms of the question as something better.
+    fn lower_same(&mut self) {
+        let found = self.messages.iter().enumerate().filter(|(_, score)| **score > 0.0);
+        let ranked = found.map(|(at, score)| Ranked { at, score: *score }).collect();
+        let mut seen: HashMap<u32, u16> = HashMap::new();
+        for Ranked { at, .. } in best(ranked, COMPARED) {
+            let same = seen.entry(self.signatures[at]).or_default();
+            self.messages[at] *= (1.0 - SAMENESS).powi(i32::from(*same));
+            *same = (*same + 1).min(MAX_SAME);
+        }
+    }
+}
+
+/// The best, best first; of equals the newest.
+fn best(mut ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
+    let order = |one: &Ranked, other: &Ranked| other.score.total_cmp(&one.score).then(other.at.cmp(&one.at));
+    if ranked.len() > limit {
+        ranked.select_nth_unstable_by(limit, order);
+        ranked.truncate(limit);
+    }
+    ranked.sort_unstable_by(order);
+    ranked
+}
+
+/// BM25's inverse document frequency: how much a term tells that stands in so many of all.
+fn rarity(all: usize, having: usize) -> f32 {
+    let (all, having) = (all as f32, having as f32);
+    (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
+}

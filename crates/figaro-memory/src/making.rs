@@ -1,0 +1,236 @@
+//! Makes the vectors of messages: in the background after a turn, the newest messages first and so many at a time. What is left
+//! comes after the next turn, also after a restart: what lacks a vector is seen when the vectors of a chat are read.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono_tz::Tz;
+
+use super::chats::{ChatIndex, Chats};
+use super::meaning::Meaning;
+use super::remember::{check, passage};
+use figaro_base::ids::{ChatId, SessionId};
+use figaro_base::shutdown::TaskTracker;
+use figaro_domain::conversation::EntryKey;
+use figaro_domain::usage::Payer;
+use figaro_provider::embed::EmbedError;
+use figaro_store::{MessageVector, SessionEnd, SettingsStore, StoreError};
+
+/// So many messages get their vectors after a turn.
+const MAX_AT_ONCE: usize = 512;
+/// So many are asked for and stored at once.
+const BATCH: usize = 64;
+
+/// Why no more vectors were made.
+#[derive(Debug, thiserror::Error)]
+pub enum NotMade {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The embedder failed; the log has been told.
+    #[error(transparent)]
+    Embedder(#[from] EmbedError),
+}
+
+/// A message without a vector.
+#[derive(Debug, Clone, Copy)]
+struct Lacking {
+    /// Its place in the index.
+    at: usize,
+    key: EntryKey,
+    check: u32,
+}
+
+/// Has vectors made in the background, one chat at a time each. Cheap to clone; clones share what is under way.
+#[derive(Debug, Clone)]
+pub struct VectorMaker {
+    chats: Chats,
+    settings: Arc<dyn SettingsStore>,
+    default_zone: Tz,
+    background: TaskTracker,
+    /// The chats at work, and whether a turn has ended there meanwhile.
+    busy: Arc<Mutex<HashMap<ChatId, bool>>>,
+}
+
+impl VectorMaker {
+    /// For these chats, with the zones that they set; `background` tracks the work and ends it.
+    #[must_use]
+    pub fn new(
+        chats: Chats,
+        settings: Arc<dyn SettingsStore>,
+        default_zone: Tz,
+        background: TaskTracker,
+    ) -> Self {
+        Self { chats, settings, default_zone, background, busy: Arc::default() }
+    }
+
+    /// Has the vectors made that a chat lacks, on this payer's bill, if there is an embedder. Returns at once.
+    pub fn after_turn(&self, payer: Payer) {
+        let Some(meaning) = self.chats.meaning().cloned() else { return };
+        let chat = payer.chat;
+        if self.with_busy(|busy| busy.get_mut(&chat).map(|again| *again = true)).is_some() {
+            return;
+        }
+        self.with_busy(|busy| busy.extend([(chat, false)]));
+        let this = self.clone();
+        self.background.spawn("vectors", async move {
+            loop {
+                tokio::select! {
+                    () = this.background.stopping() => {}
+                    made = this.make(&meaning, &payer) => match made {
+                        // The embedder's failures are told once for each kind.
+                        Ok(()) | Err(NotMade::Embedder(_)) => {}
+                        Err(error) => tracing::warn!(%error, %chat, "vectors of messages could not be made"),
+                    }
+                }
+                let is_done = this.with_busy(|busy| match busy.get_mut(&chat) {
+                    Some(again) if *again && !this.background.is_stopping() => {
+                        *again = false;
+                        false
+                    }
+                    _ => busy.remove(&chat).is_some(),
+                });
+                if is_done {
+                    return;
+                }
+            }
+        });
+    }
+
+    async fn make(&self, meaning: &Meaning, payer: &Payer) -> Result<(), NotMade> {
+        let zone = self.settings.chat_config(payer.chat).await?.timezone.unwrap_or(self.default_zone);
+        let mut left = MAX_AT_ONCE;
+        while left > 0 && meaning.has_spare() {
+            let made = self.chats.make_some(payer, zone, left.min(BATCH)).await?;
+            if made == 0 {
+                return Ok(());
+            }
+            left -= made;
+        }
+        Ok(())
+    }
+
+    fn with_busy<T>(&self, work: impl FnOnce(&mut HashMap<ChatId, bool>) -> T) -> T {
+        work(&mut self.busy.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Chats {
+    /// Makes all vectors that a chat in this zone lacks, whatever the caps leave for the background. Gives how many.
+    ///
+    /// # Errors
+    /// When the store or the embedder fails.
+    pub async fn embed_all(&self, payer: &Payer, zone: Tz) -> Result<usize, NotMade> {
+        let _bytes = self.index_all(payer.chat, zone).await?;
+        let mut all = 0;
+        loop {
+            match self.make_some(payer, zone, BATCH).await? {
+                0 => return Ok(all),
+                made => all += made,
+            }
+        }
+    }
+
+    /// Makes at most so many vectors of a chat's newest messages that lack one, and keeps them. Gives how many; 0 where none is
+    /// lacking.
+    async fn make_some(&self, payer: &Payer, zone: Tz, most: usize) -> Result<usize, NotMade> {
+        let Some(meaning) = self.meaning() else { return Ok(0) };
+        loop {
+            let lacking = self.lacking(payer.chat, zone, most).await?;
+            if lacking.is_empty() {
+                return Ok(0);
+            }
+            let keys: Vec<EntryKey> = lacking.iter().map(|one| one.key).collect();
+            let found = self.store().messages_at(&keys).await?;
+            let texts: Vec<Option<String>> = lacking
+                .iter()
+                .zip(&found)
+                .map(|(one, message)| {
+                    let message = message.as_ref().filter(|message| check(message.id) == one.check)?;
+                    passage(message)
+                })
+                .collect();
+            let said: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
+            let mut vectors = Vec::new();
+            if !said.is_empty() {
+                vectors = meaning.of_messages(&said, payer.clone()).await?;
+            }
+            let mut made = vectors.into_iter();
+            let mut kept = Vec::new();
+            for ((one, message), text) in lacking.iter().zip(found).zip(&texts) {
+                let vector = text.as_ref().and_then(|_| made.next());
+                if let (Some(of), Some(vector)) = (message, vector) {
+                    kept.push(MessageVector { place: one.key, of, vector });
+                }
+            }
+            self.keep(payer.chat, meaning.name(), &lacking, &kept).await?;
+            // Nothing but messages that get none: others may lack one.
+            if !kept.is_empty() {
+                return Ok(kept.len());
+            }
+        }
+    }
+
+    /// The newest messages of a chat that lack a vector.
+    async fn lacking(&self, chat: ChatId, zone: Tz, most: usize) -> Result<Vec<Lacking>, StoreError> {
+        let ends = self.store().session_ends(chat).await?;
+        let place = self.of(chat);
+        let mut held = place.lock().await;
+        let mut loaded = match held.take() {
+            Some(loaded) => loaded,
+            None => self.load(chat).await?,
+        };
+        // Where the index is being made anew, that goes first: with the next questions.
+        let is_whole = self.catch_up(chat, &mut loaded, &ends, zone).await?;
+        let mut found = Vec::new();
+        if is_whole {
+            self.load_vectors(&mut loaded, &ends).await?;
+            found = lacking(&loaded, &ends, most);
+        }
+        self.measured(chat, loaded.bytes());
+        *held = Some(loaded);
+        Ok(found)
+    }
+
+    /// Keeps what a model made, and adds it to the index in memory, if that is there still. Edits are taken note of before or after
+    /// both: a vector of what a message said before is in neither then.
+    async fn keep(
+        &self,
+        chat: ChatId,
+        model: &str,
+        asked: &[Lacking],
+        made: &[MessageVector],
+    ) -> Result<(), StoreError> {
+        let place = self.of(chat);
+        let mut held = place.lock().await;
+        let kept = self.store().put_vectors(model, made).await?;
+        let Some(loaded) = held.as_mut() else { return Ok(()) };
+        let Some(vectors) = loaded.vectors.as_mut() else { return Ok(()) };
+        for one in asked {
+            // It may have been read anew meanwhile.
+            let is_there = loaded.index.message(one.at).is_some_and(|(session, entry)| {
+                session == one.key.session && entry.index == one.key.index && entry.check == one.check
+            });
+            match made.iter().find(|made| made.place == one.key) {
+                Some(made) if is_there && kept.contains(&made.place) => vectors.set(one.at, &made.vector),
+                None if is_there => vectors.leave_out(one.at),
+                _ => {}
+            }
+        }
+        self.measured(chat, loaded.bytes());
+        Ok(())
+    }
+}
+
+fn lacking(loaded: &ChatIndex, ends: &[SessionEnd], most: usize) -> Vec<Lacking> {
+    let living: HashSet<SessionId> = ends.iter().map(|end| end.session).collect();
+    let Some(vectors) = &loaded.vectors else { return Vec::new() };
+    let messages = loaded.index.len();
+    let newest = (0..messages).rev().filter(|at| vectors.lacks(*at, messages));
+    let lacking = newest.filter_map(|at| {
+        let (session, entry) = loaded.index.message(at)?;
+        let key = EntryKey { session, index: entry.index };
+        living.contains(&session).then_some(Lacking { at, key, check: entry.check })
+    });
+    lacking.take(most).collect()
+}

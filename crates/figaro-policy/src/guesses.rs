@@ -1,0 +1,62 @@
+//! How many wrong codes somebody may send before no more of them is looked at for a while. Pure.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use figaro_base::ids::UserId;
+
+/// After so many wrong codes no more of a person are looked at for [`PAUSE`].
+pub const MAX_WRONG: usize = 5;
+/// How long wrong codes of a person count, from the last one on.
+pub const PAUSE: TimeDelta = TimeDelta::hours(1);
+/// Wrong codes of so many people are counted at a time; while there are more, no further person's code is looked at.
+const MAX_PEOPLE: usize = 10_000;
+
+/// The wrong codes that people have sent lately. A restart forgets them.
+#[derive(Debug, Default)]
+pub struct Guesses(HashMap<UserId, Wrong>);
+
+#[derive(Debug)]
+struct Wrong {
+    count: usize,
+    last: DateTime<Utc>,
+}
+
+impl Guesses {
+    /// Whether a code that somebody sends now is looked at.
+    pub fn may_guess(&mut self, user: &UserId, now: DateTime<Utc>) -> bool {
+        self.0.retain(|_, wrong| now - wrong.last < PAUSE);
+        self.0.get(user).map_or(self.0.len() < MAX_PEOPLE, |wrong| wrong.count < MAX_WRONG)
+    }
+
+    /// Notes that a code was wrong; `false` if no further one is looked at.
+    pub fn note_wrong(&mut self, user: UserId, now: DateTime<Utc>) -> bool {
+        let wrong = self.0.entry(user).or_insert(Wrong { count: 0, last: now });
+        wrong.count += 1;
+        wrong.last = now;
+        wrong.count < MAX_WRONG
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_wrong_codes_of_a_person_are_looked_at_and_more_after_an_hour() {
+        let (ann, bob) = (UserId::telegram(1), UserId::telegram(2));
+        let at = |minute: i64| DateTime::UNIX_EPOCH + TimeDelta::minutes(minute);
+        let mut guesses = Guesses::default();
+        for minute in 0..5 {
+            assert!(guesses.may_guess(&ann, at(minute)));
+            assert_eq!(guesses.note_wrong(ann.clone(), at(minute)), minute < 4);
+        }
+        assert!(!guesses.may_guess(&ann, at(5)) && guesses.may_guess(&bob, at(5)));
+        assert!(!guesses.may_guess(&ann, at(63)));
+        assert!(guesses.may_guess(&ann, at(64)));
+        assert!((0..10_000).all(|user| guesses.note_wrong(UserId::telegram(100 + user), at(64))));
+        assert!(!guesses.may_guess(&bob, at(65)));
+        assert!(guesses.may_guess(&bob, at(200)));
+    }
+}

@@ -1,0 +1,239 @@
+//! One rule: when it holds, and what it decides.
+
+use super::call::Role;
+use super::decided::{Decision, RuleName};
+use super::facts::{Facts, Loads, Who};
+use super::right::AdminRight;
+use super::target::Target;
+
+/// A word of a rule in which each `*` stands for any number of characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pattern(pub(super) String);
+
+impl Pattern {
+    /// Whether it stands for more than itself.
+    pub(super) fn is_wide(&self) -> bool {
+        self.0.contains('*')
+    }
+
+    pub(super) fn fits(&self, word: &str) -> bool {
+        let mut parts = self.0.split('*');
+        let Some(mut rest) = parts.next().and_then(|first| word.strip_prefix(first)) else { return false };
+        let Some(last) = parts.next_back() else { return rest.is_empty() };
+        for part in parts {
+            let Some(at) = rest.find(part) else { return false };
+            rest = &rest[at + part.len()..];
+        }
+        rest.ends_with(last)
+    }
+}
+
+/// A chat that a rule names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ChatCondition {
+    /// The chat that the model is in.
+    Here,
+    /// Any other.
+    Elsewhere,
+    /// The chat with this number or username.
+    Named(Target),
+}
+
+/// Which address a call has Telegram load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AddressCondition {
+    Nothing,
+    Known,
+    Unknown,
+}
+
+/// What of a call a rule looks at beside its method; all of it must hold, and what is `None` always does.
+#[derive(Debug, Clone, Default)]
+pub(super) struct When {
+    pub(super) agents: Option<Vec<Pattern>>,
+    pub(super) roles: Option<Vec<Role>>,
+    /// The chat that the call acts in; of a rule that does not allow, any chat that it names.
+    pub(super) chats: Option<Vec<ChatCondition>>,
+    /// Another chat that the call names.
+    pub(super) also: Option<Vec<ChatCondition>>,
+    /// One of these parameters is set. Where the rule allows, no other one is that reaches past the chat.
+    pub(super) uses: Option<Vec<String>>,
+    pub(super) own: Option<bool>,
+    pub(super) task: Option<bool>,
+    pub(super) address: Option<Vec<AddressCondition>>,
+    pub(super) person: Option<Who>,
+    pub(super) receiver: Option<Who>,
+}
+
+/// Who may approve what a rule asks about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Approver {
+    /// Whoever holds the right that goes with the method.
+    ByMethod,
+    /// Whoever holds this right.
+    Holder(AdminRight),
+    /// Nobody but an owner.
+    Owner,
+}
+
+/// A rule whose methods were chosen.
+#[derive(Debug, Clone)]
+pub(super) struct Rule {
+    pub(super) name: RuleName,
+    pub(super) when: When,
+    pub(super) then: Decision,
+    pub(super) reason: String,
+    pub(super) approver: Approver,
+    pub(super) people: u8,
+    /// It is about other MCP servers, and not about Telegram.
+    pub(super) of_servers: Option<OfServers>,
+}
+
+/// Which tools of which servers a rule is about.
+#[derive(Debug, Clone)]
+pub(super) struct OfServers {
+    pub(super) servers: Vec<Pattern>,
+    /// By their names at the server; `None` for all.
+    pub(super) tools: Option<Vec<Pattern>>,
+}
+
+impl Rule {
+    /// Whether it holds for a call as far as it concerns one of the chats that the call names, or none.
+    pub(super) fn holds(&self, facts: &Facts<'_>, target: Option<&Target>) -> bool {
+        let When { agents, roles, own, task, person, .. } = &self.when;
+        let agent = facts.call.agent.unwrap_or(PLAIN_AGENT);
+        agents.as_ref().is_none_or(|agents| agents.iter().any(|pattern| pattern.fits(agent)))
+            && roles.as_ref().is_none_or(|roles| roles.contains(&facts.call.role))
+            && task.is_none_or(|task| task == facts.call.task)
+            && person.is_none_or(|person| facts.person == Some(person))
+            && self.fits_chat(facts, target)
+            && self.fits_uses(facts)
+            && self.fits_address(&facts.loads)
+            && self.fits_receiver(facts.receiver)
+            && match own {
+                Some(own) => facts.own == Some(*own),
+                None => !(self.is_narrow() && facts.own == Some(false)),
+            }
+    }
+
+    /// What allows opens no more than it names: without a word on it neither other chats, nor what reaches past the chat, nor
+    /// an address that only the model wrote, nor messages of others.
+    fn is_narrow(&self) -> bool {
+        self.then == Decision::Allow
+    }
+
+    fn fits_chat(&self, facts: &Facts<'_>, target: Option<&Target>) -> bool {
+        let When { chats, also, .. } = &self.when;
+        let Some(target) = target else {
+            return chats.is_none() && also.is_none();
+        };
+        let names = |listed: &Vec<ChatCondition>| listed.iter().any(|chat| is_named(chat, facts, target));
+        if !self.is_narrow() {
+            let is_beside = facts.acts_in.as_ref() != Some(target);
+            return match also {
+                Some(also) if is_beside => names(also),
+                _ => chats.as_ref().map_or(also.is_none(), names),
+            };
+        }
+        // What is named beside the chat that a call acts in is opened together with that chat, or not at all.
+        let opens_there = match (chats, &facts.acts_in) {
+            (Some(chats), Some(there)) => chats.iter().any(|chat| is_named(chat, facts, there)),
+            (Some(_), None) => false,
+            (None, there) => there.as_ref().is_none_or(|there| facts.is_here(there)),
+        };
+        let is_covered = facts.acts_in.as_ref() == Some(target) || facts.is_here(target);
+        opens_there && (is_covered || also.as_ref().is_some_and(names))
+    }
+
+    fn fits_uses(&self, facts: &Facts<'_>) -> bool {
+        let is_named =
+            |used: &&str| self.when.uses.as_ref().is_some_and(|uses| uses.iter().any(|named| named == used));
+        let is_any = || facts.uses.iter().any(is_named);
+        match &self.when.uses {
+            None => !self.is_narrow() || facts.reaches.is_empty(),
+            Some(_) if self.is_narrow() => is_any() && facts.reaches.iter().all(is_named),
+            Some(_) => is_any(),
+        }
+    }
+
+    fn fits_address(&self, loads: &Loads) -> bool {
+        let loaded = match loads {
+            Loads::Nothing => AddressCondition::Nothing,
+            Loads::Known => AddressCondition::Known,
+            Loads::Unknown(_) => AddressCondition::Unknown,
+        };
+        match &self.when.address {
+            None => !(self.is_narrow() && loaded == AddressCondition::Unknown),
+            Some(wanted) => wanted.contains(&loaded),
+        }
+    }
+
+    fn fits_receiver(&self, receiver: Option<Who>) -> bool {
+        match self.when.receiver {
+            None => !(self.is_narrow() && receiver == Some(Who::Other)),
+            wanted => receiver == wanted,
+        }
+    }
+
+    /// Why it decided so: its words with what they name filled in.
+    pub(super) fn reason(&self, facts: &Facts<'_>) -> String {
+        let mut reason = self.reason.clone();
+        if reason.contains(ADDRESS)
+            && let Loads::Unknown(address) = &facts.loads
+        {
+            reason = reason.replace(ADDRESS, &figaro_base::text::one_line(address, 80));
+        }
+        if reason.contains(PARAMETER)
+            && let Some(used) = facts.uses.iter().find(|used| self.watches(used))
+        {
+            reason = reason.replace(PARAMETER, used);
+        }
+        reason
+    }
+
+    fn watches(&self, parameter: &str) -> bool {
+        self.when.uses.as_ref().is_some_and(|uses| uses.iter().any(|named| named == parameter))
+    }
+}
+
+fn is_named(chat: &ChatCondition, facts: &Facts<'_>, target: &Target) -> bool {
+    match chat {
+        ChatCondition::Here => facts.is_here(target),
+        ChatCondition::Elsewhere => !facts.is_here(target),
+        ChatCondition::Named(named) => facts.is_same(target, named),
+    }
+}
+
+/// Figaro itself, where rules name agents.
+pub(super) const PLAIN_AGENT: &str = "figaro";
+/// In a reason: the address that only the model wrote.
+pub(super) const ADDRESS: &str = "{address}";
+/// In a reason: the parameter that the rule names.
+pub(super) const PARAMETER: &str = "{parameter}";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        let cases = [
+            ("sendMessage", "sendMessage", true),
+            ("sendMessage", "sendMessageDraft", false),
+            ("send*", "sendMessage", true),
+            ("send*", "resend", false),
+            ("*Message", "sendMessage", true),
+            ("*Message", "sendMessages", false),
+            ("set*Title", "setChatTitle", true),
+            ("set*Title", "setTitl", false),
+            ("a*a", "a", false),
+            ("a*b*c", "axbxc", true),
+            ("a*b*c", "acb", false),
+            ("*", "", true),
+            ("**", "x", true),
+        ];
+        for (pattern, word, wanted) in cases {
+            assert_eq!(Pattern(pattern.to_owned()).fits(word), wanted, "{pattern} {word}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Calls of tools of other MCP servers. What such a tool does nobody here knows, and the server's own word for it opens nothing: a
+//! person approves each call, unless the owner has said otherwise.
+
+use super::call::Role;
+use super::decided::{Decided, Decision, RuleName};
+use super::rule::{ChatCondition, OfServers, PLAIN_AGENT, Rule, When};
+use super::rules::Rules;
+use super::target::Target;
+use figaro_base::ids::ChatId;
+
+/// A call of a tool of another MCP server as policy sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct ServerCall<'a> {
+    /// The name of the server.
+    pub server: &'a str,
+    /// The name of the tool at the server.
+    pub tool: &'a str,
+    /// The chat the model is in.
+    pub here: ChatId,
+    /// The role, there, of whoever asks; in the run of a task nobody's rights count, so it is [`Role::Guest`].
+    pub role: Role,
+    /// Whoever asks is a guest, or the words are somebody else's: nothing is called. Not so in the run of a task, unless an owner
+    /// has made its creator a guest since.
+    pub is_shut_out: bool,
+    /// The agent that makes the call; `None` for Figaro itself.
+    pub agent: Option<&'a str>,
+    /// Whether it is the run of a task, in which nobody can be asked.
+    pub task: bool,
+    /// Whether the owner's file of servers lets the tool be called without an approval.
+    pub is_approved: bool,
+}
+
+/// Decides about a call. The owner's rules come first, then what the file of servers says; else an owner approves it.
+#[must_use]
+pub fn decide_server(rules: &Rules, call: &ServerCall<'_>) -> Decided {
+    if call.is_shut_out {
+        let reason =
+            "whoever asks is a guest, or the words are somebody else's: nothing of another server is called";
+        return Decided::limit("server_guest", reason.to_owned());
+    }
+    if let Some(rule) = rules.about_servers().find(|rule| holds(rule, call)) {
+        let asks = rule.then == Decision::Ask;
+        return Decided {
+            decision: rule.then,
+            rule: rule.name.clone(),
+            reason: rule.reason.clone(),
+            right: None,
+            people: rule.people,
+            unattended: asks && call.task,
+        };
+    }
+    let (decision, name) = match call.is_approved {
+        true => (Decision::Allow, "auto_approve"),
+        false => (Decision::Ask, "mcp_server"),
+    };
+    let reason = match decision {
+        Decision::Allow => String::new(),
+        Decision::Ask | Decision::Deny => format!("it calls a tool of the MCP server {}", call.server),
+    };
+    Decided {
+        decision,
+        rule: RuleName::built_in(name),
+        reason,
+        right: None,
+        people: 1,
+        unattended: decision == Decision::Ask && call.task,
+    }
+}
+
+/// Whether a rule holds for a call.
+fn holds(rule: &Rule, call: &ServerCall<'_>) -> bool {
+    let Some(OfServers { servers, tools }) = &rule.of_servers else { return false };
+    let When { agents, roles, chats, task, .. } = &rule.when;
+    let agent = call.agent.unwrap_or(PLAIN_AGENT);
+    let is_here = |chat: &ChatCondition| match chat {
+        ChatCondition::Here => true,
+        ChatCondition::Elsewhere => false,
+        ChatCondition::Named(target) => *target == Target::Number(call.here),
+    };
+    servers.iter().any(|pattern| pattern.fits(call.server))
+        && tools.as_ref().is_none_or(|tools| tools.iter().any(|pattern| pattern.fits(call.tool)))
+        && agents.as_ref().is_none_or(|agents| agents.iter().any(|pattern| pattern.fits(agent)))
+        && roles.as_ref().is_none_or(|roles| roles.contains(&call.role))
+        && task.is_none_or(|task| task == call.task)
+        && chats.as_ref().is_none_or(|chats| chats.iter().any(is_here))
+}

@@ -1,0 +1,71 @@
+//! What the reader of YAML says of a file that does not have the form of an agent, in the words of whoever wrote the file.
+
+use serde_json::Value;
+
+use super::names::Names;
+use super::schema::schema;
+use crate::files::Fault;
+use crate::spot::Spot;
+use figaro_domain::generation::Generation;
+use figaro_files::yaml::Misfit;
+
+/// Keys that other formats have for what is `description` here.
+const INSTRUCTIONS: [&str; 4] = ["instructions", "prompt", "system", "system_prompt"];
+
+/// The fault that a misfit of this text is, in plainer words where there are any.
+pub(super) fn fault(text: &str, misfit: Misfit) -> Fault {
+    let fault = Fault::from(misfit);
+    let spot = Spot::of(text, fault.at);
+    let plainer = unknown_field(&fault.words)
+        .or_else(|| spot.as_ref().and_then(|spot| spot.form(&fault.words, "description")))
+        .or_else(|| spot.as_ref().and_then(|spot| value(spot, &fault.words)));
+    match plainer {
+        Some(words) => Fault { words, ..fault },
+        None => fault,
+    }
+}
+
+/// What is wrong with a value.
+fn value(spot: &Spot<'_>, theirs: &str) -> Option<String> {
+    let key = spot.key();
+    Some(match theirs {
+        "cannot deserialize null into string; use Option<String>" => match key {
+            "version" => "version is empty: write version: \"1\"".to_owned(),
+            "description" => "description is empty: it holds the agent's instructions".to_owned(),
+            "name" => "name is empty".to_owned(),
+            key => format!("{key} is empty: write a word behind it"),
+        },
+        "invalid u32" => format!("{key} takes a whole number, 1 and more"),
+        "invalid floating point" => format!("{key} takes a number such as 0.2"),
+        "invalid boolean" => format!("{key} takes true or false"),
+        "expected string scalar" => match spot.list() {
+            Some("agents") => "an agent is listed as `- researcher`".to_owned(),
+            _ => format!("{key} takes text"),
+        },
+        _ => return None,
+    })
+}
+
+/// Where a key belongs that is not known where it stands, of the words that say it is not known.
+fn unknown_field(theirs: &str) -> Option<String> {
+    let (unknown, known) = theirs.strip_prefix("unknown field `")?.split_once("`, expected ")?;
+    let is_at = |key: &str| known.split([',', ' ', ':']).any(|one| one == key);
+    let schema = schema(&Names::default());
+    let is_of = |path: &str| {
+        schema.pointer(path).and_then(Value::as_object).is_some_and(|keys| keys.contains_key(unknown))
+    };
+    let (at_top, in_extra) = (is_at("json_schema_extra"), is_at("kind"));
+    if at_top && is_of("/properties/json_schema_extra/properties") {
+        Some(format!("unknown field `{unknown}` here: it belongs below json_schema_extra"))
+    } else if (at_top || in_extra) && Generation::NAMES.contains(&unknown) {
+        Some(format!("unknown field `{unknown}` here: it belongs below settings"))
+    } else if in_extra && is_of("/properties") {
+        Some(format!("unknown field `{unknown}` here: it belongs beside json_schema_extra, not below it"))
+    } else if at_top && INSTRUCTIONS.contains(&unknown) {
+        Some(format!("unknown field `{unknown}`: did you mean description?"))
+    } else if in_extra && INSTRUCTIONS.contains(&unknown) {
+        Some(format!("unknown field `{unknown}`: write description beside json_schema_extra"))
+    } else {
+        None
+    }
+}

@@ -1,0 +1,194 @@
+//! Folders of YAML files in `prompts/`: what is built in, and an owner's files of the same name before it. Used for agents
+//! and personas.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+use figaro_files::yaml::{self, Mark, Misfit};
+
+/// The most bytes of a name: the button that chooses one carries it.
+const MAX_NAME: usize = 40;
+
+/// A folder of files in `prompts/`.
+pub(super) struct Folder {
+    /// The name of the folder.
+    pub(super) name: &'static str,
+    /// What each of its files is, such as `an agent`.
+    pub(super) what: &'static str,
+    /// Name and text of each that is built in.
+    pub(super) embedded: &'static [(&'static str, &'static str)],
+}
+
+/// Name and text of each file of a folder, or why it cannot be read; a folder that is not there has none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Files(Result<BTreeMap<String, Result<String, String>>, String>);
+
+/// A file that is to be read.
+#[derive(Debug)]
+pub(super) struct Source<'a> {
+    /// The name of the file.
+    pub(super) file: &'a str,
+    /// Its text.
+    pub(super) text: &'a str,
+    /// The names of all files of the folder and of those built in, without their ending.
+    pub(super) beside: &'a [&'a str],
+}
+
+/// What is wrong with a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// Where it stands, if that is known.
+    pub(super) at: Option<Mark>,
+    /// What is wrong, in one line.
+    pub(super) words: String,
+}
+
+impl Fault {
+    /// A fault at a place.
+    pub(super) fn at(at: impl Into<Mark>, words: impl Into<String>) -> Self {
+        Self { at: Some(at.into()), words: words.into() }
+    }
+
+    /// A line for people, behind the name of the file.
+    fn line(&self, file: &str) -> String {
+        let Self { at, words } = self;
+        match at {
+            Some(Mark { line, column }) => format!("{file}:{line}:{column}: {words}"),
+            None => format!("{file}: {words}"),
+        }
+    }
+}
+
+impl From<String> for Fault {
+    fn from(words: String) -> Self {
+        Self { at: None, words }
+    }
+}
+
+impl From<Misfit> for Fault {
+    fn from(Misfit { at, words }: Misfit) -> Self {
+        Self { at, words }
+    }
+}
+
+impl Folder {
+    /// What `read` makes of the files of an owner's folder of prompts and, where it has none of their name, of those built
+    /// in; by name.
+    ///
+    /// # Errors
+    /// Everything that is wrong with any file, each with the file's name.
+    pub(super) fn load<T, F: Into<Fault>>(
+        &self,
+        prompts: Option<&Path>,
+        read: impl Fn(&Source<'_>) -> Result<T, Vec<F>>,
+    ) -> Result<BTreeMap<String, T>, Vec<String>> {
+        let folder = prompts.map(|prompts| prompts.join(self.name));
+        self.read(&self.files(folder.as_deref()), &format!("prompts/{}", self.name), read)
+    }
+
+    /// The files in a folder.
+    pub(super) fn files(&self, folder: Option<&Path>) -> Files {
+        let Some(folder) = folder else { return Files(Ok(BTreeMap::new())) };
+        Files(self.own(folder).map_err(|fault| format!("{}: {fault}", folder.display())))
+    }
+
+    /// What `read` makes of these files and of those built in. People are told their names behind `shown`.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub(super) fn read<T, F: Into<Fault>>(
+        &self,
+        files: &Files,
+        shown: &str,
+        read: impl Fn(&Source<'_>) -> Result<T, Vec<F>>,
+    ) -> Result<BTreeMap<String, T>, Vec<String>> {
+        let mut all: BTreeMap<String, Result<&str, &str>> = BTreeMap::new();
+        all.extend(self.embedded.iter().map(|(name, text)| (format!("{name}.yaml"), Ok(*text))));
+        let own = files.0.as_ref().map_err(|fault| vec![fault.clone()])?;
+        let own = own.iter().map(|(file, text)| {
+            let text = text.as_ref().map(String::as_str).map_err(String::as_str);
+            (file.clone(), text)
+        });
+        all.extend(own);
+        let beside: Vec<&str> = all.keys().map(|file| stem(file)).collect();
+        let (mut found, mut faults) = (BTreeMap::new(), Vec::new());
+        for (file, text) in &all {
+            let one = match text {
+                Ok(text) => read(&Source { file, text, beside: &beside })
+                    .map_err(|wrong| wrong.into_iter().map(Into::into).collect::<Vec<Fault>>()),
+                Err(fault) => Err(vec![Fault::from((*fault).to_owned())]),
+            };
+            match one {
+                Ok(one) => drop(found.insert(stem(file).to_owned(), one)),
+                Err(mut wrong) => {
+                    wrong.sort_by_key(|fault| fault.at);
+                    faults.extend(wrong.iter().map(|fault| fault.line(&format!("{shown}/{file}"))));
+                }
+            }
+        }
+        if faults.is_empty() { Ok(found) } else { Err(faults) }
+    }
+
+    /// Name and text of each file in a folder, which need not exist.
+    fn own(&self, folder: &Path) -> std::io::Result<BTreeMap<String, Result<String, String>>> {
+        let entries = match std::fs::read_dir(folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
+            entries => entries?,
+        };
+        let mut files = BTreeMap::new();
+        for entry in entries {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            // What editors and systems leave beside files begins with a dot.
+            if name.starts_with('.') {
+                continue;
+            }
+            let text = match path.extension().and_then(OsStr::to_str) {
+                Some("yaml") => {
+                    std::fs::read_to_string(&path).map_err(|error| format!("cannot be read: {error}"))
+                }
+                Some("yml") => Err(format!("the file of {} ends in .yaml", self.what)),
+                _ => continue,
+            };
+            files.insert(name, text);
+        }
+        Ok(files)
+    }
+}
+
+impl Files {
+    /// Whether the folder has a file of this name, without its ending.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.as_ref().is_ok_and(|files| files.contains_key(&format!("{name}.yaml")))
+    }
+}
+
+/// The name of a file without its ending.
+fn stem(file: &str) -> &str {
+    file.strip_suffix(".yaml").unwrap_or(file)
+}
+
+/// Reads YAML.
+///
+/// # Errors
+/// As [`yaml::parse`].
+pub(super) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Vec<String>> {
+    yaml::parse(text).map_err(|fault| vec![fault])
+}
+
+/// What is wrong with a name in a file of this name.
+pub(super) fn name_faults(name: &str, file: &str) -> Option<String> {
+    if name.len() > MAX_NAME {
+        return Some(format!("name takes at most {MAX_NAME} characters"));
+    }
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
+    if name.is_empty() || !name.chars().all(fits) {
+        return Some(format!("name is `{name}`, and takes lower-case letters, digits, _ and -"));
+    }
+    let wanted = format!("{name}.yaml");
+    (wanted != file).then(|| format!("name is {name}, so the file is to be {wanted}"))
+}

@@ -1,0 +1,265 @@
+//! Personas as files: one YAML file each in `prompts/personas/`. Read by [`super::Prompts::load`].
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_saphyr::Spanned;
+
+use super::files::{Folder, Source, name_faults, parse};
+use super::texts::Locales;
+use figaro_domain::chat::MAX_SETTING_CHARS;
+use figaro_domain::generation::Generation;
+use figaro_domain::language::ByLanguage;
+use figaro_domain::persona::{MAX_PERSONA_NAME, Persona, RESERVED_NAMES};
+
+/// The files of personas.
+const FOLDER: Folder = Folder {
+    name: "personas",
+    what: "a persona",
+    embedded: &[
+        ("coach", include_str!("../../../prompts/personas/coach.yaml")),
+        ("engineer", include_str!("../../../prompts/personas/engineer.yaml")),
+        ("translator", include_str!("../../../prompts/personas/translator.yaml")),
+        ("tutor", include_str!("../../../prompts/personas/tutor.yaml")),
+    ],
+};
+/// The most characters of a description: it is a line of a card.
+const MAX_DESCRIPTION: usize = 120;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    title: Words,
+    description: Words,
+    prompt: String,
+    language: Option<String>,
+    #[serde(default)]
+    settings: Generation,
+}
+
+/// The lines of a file that hold settings.
+#[derive(Deserialize)]
+struct Lines {
+    #[serde(default)]
+    settings: BTreeMap<String, Spanned<IgnoredAny>>,
+}
+
+/// Words for everybody, or by language.
+struct Words(ByLanguage<String>);
+
+/// The personas of the folder and, where it has none of their name, those built in.
+///
+/// # Errors
+/// Everything that is wrong with any file, each with the file's name.
+pub(super) fn load(folder: Option<&Path>) -> Result<BTreeMap<String, Persona>, Vec<String>> {
+    FOLDER.load(folder, read)
+}
+
+fn read(source: &Source<'_>) -> Result<Persona, Vec<String>> {
+    let Source { file, text, .. } = *source;
+    let read: File = parse(text)?;
+    let mut faults: Vec<String> = name_faults(&read.name, file).into_iter().collect();
+    if RESERVED_NAMES.contains(&read.name.as_str()) {
+        faults.push(format!("name is {}, which means something else behind /persona", read.name));
+    }
+    faults.extend(length_fault("prompt", &read.prompt, MAX_SETTING_CHARS));
+    faults.extend(read.language.as_ref().and_then(|language| length_fault("language", language, 100)));
+    for (name, words, limit) in
+        [("title", &read.title, MAX_PERSONA_NAME), ("description", &read.description, MAX_DESCRIPTION)]
+    {
+        faults.extend(words.0.all().filter_map(|(_, words)| length_fault(name, words, limit)));
+    }
+    faults.extend(range_faults(&read.settings, text));
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    Ok(Persona {
+        name: read.name,
+        title: read.title.0,
+        description: read.description.0,
+        prompt: read.prompt.trim().to_owned(),
+        language: read.language,
+        settings: read.settings,
+    })
+}
+
+fn length_fault(name: &str, words: &str, limit: usize) -> Option<String> {
+    if words.trim().is_empty() {
+        return Some(format!("{name} is empty"));
+    }
+    let chars = words.trim().chars().count();
+    (chars > limit).then(|| format!("{name} has {chars} characters, and takes at most {limit}"))
+}
+
+/// Settings outside their ranges, each with its line.
+fn range_faults(settings: &Generation, text: &str) -> Vec<String> {
+    let wrong = settings.check().err().unwrap_or_default();
+    let lines = parse::<Lines>(text).map(|lines| lines.settings).unwrap_or_default();
+    let line = |name: &str| lines.get(name).map(|at| format!(" at line {}", at.defined.line()));
+    wrong.iter().map(|fault| format!("settings: {fault}{}", line(fault.name).unwrap_or_default())).collect()
+}
+
+impl<'de> Deserialize<'de> for Words {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Read)
+    }
+}
+
+struct Read;
+
+impl<'de> Visitor<'de> for Read {
+    type Value = Words;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("words, or words by language such as {en: Tutor, pt: Professor}")
+    }
+
+    fn visit_str<E: Error>(self, words: &str) -> Result<Words, E> {
+        let (first, _) = Locales::tags();
+        Ok(Words(ByLanguage::new((first, words.to_owned()), Vec::new())))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Words, A::Error> {
+        let (first, others) = Locales::tags();
+        let (mut of_first, mut of_others) = (None, Vec::new());
+        while let Some((tag, words)) = map.next_entry::<String, String>()? {
+            if tag == first {
+                of_first = Some(words);
+            } else if let Some(known) = others.iter().find(|known| **known == tag) {
+                of_others.push((*known, words));
+            } else {
+                let known = others.join(", ");
+                return Err(A::Error::custom(format!(
+                    "there are no texts in `{tag}`, only in {first}, {known}"
+                )));
+            }
+        }
+        let of_first =
+            of_first.ok_or_else(|| A::Error::custom(format!("the words in `{first}` are missing")))?;
+        Ok(Words(ByLanguage::new((first, of_first), of_others)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::{Prompts, SystemView};
+    use figaro_base::text::estimate_tokens;
+
+    /// The most tokens that a persona of ours adds to the system prompt.
+    const MAX_TOKENS: usize = 120;
+
+    const GOOD: &str = "name: pirate
+title: {en: Pirate, pt: Pirata}
+description: talks like a pirate
+prompt: |
+  Talk like a pirate.
+  Keep the facts right.
+language: English
+settings:
+  temperature: 1.2
+  max_tokens: 300
+";
+
+    /// A folder of prompts with these files of personas.
+    fn folder(files: &[(&str, &str)]) -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("personas")).unwrap();
+        for (name, text) in files {
+            fs::write(folder.path().join("personas").join(name), text).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn a_folder_adds_personas_and_replaces_those_built_in() {
+        let tutor = "name: tutor\ntitle: Teacher\ndescription: teaches\nprompt: Teach.";
+        let personas = load(Some(folder(&[("pirate.yaml", GOOD), ("tutor.yaml", tutor)]).path())).unwrap();
+        let names: Vec<&str> = personas.keys().map(String::as_str).collect();
+        assert_eq!(names, ["coach", "engineer", "pirate", "translator", "tutor"]);
+        let pirate = Persona {
+            name: "pirate".into(),
+            title: ByLanguage::new(("en", "Pirate".into()), vec![("pt", "Pirata".into())]),
+            description: ByLanguage::new(("en", "talks like a pirate".into()), vec![]),
+            prompt: "Talk like a pirate.\nKeep the facts right.".into(),
+            language: Some("English".into()),
+            settings: Generation { temperature: Some(1.2), max_tokens: Some(300), ..Generation::default() },
+        };
+        assert_eq!(personas["pirate"], pirate);
+        assert_eq!(personas["tutor"].prompt, "Teach.");
+        assert_eq!(personas["tutor"].title.of(Some("pt-BR")), "Teacher");
+    }
+
+    #[test]
+    fn a_persona_of_ours_is_short_and_in_every_language() {
+        let prompts = Prompts::load(None).unwrap();
+        let tokens = |persona: Option<String>| {
+            let view = SystemView { bot_name: "Figaro".into(), persona, ..SystemView::default() };
+            estimate_tokens(&prompts.system(&view).unwrap())
+        };
+        let plain = tokens(None);
+        let (first, others) = Locales::tags();
+        for persona in prompts.personas() {
+            let more = tokens(Some(persona.prompt.clone())) - plain;
+            println!("{}: {more} tokens", persona.name);
+            assert!(more <= MAX_TOKENS, "{}: {more}", persona.name);
+            for words in [&persona.title, &persona.description] {
+                let tags: Vec<&str> = words.all().map(|(tag, _)| tag).collect();
+                assert_eq!(tags, [vec![first], others.clone()].concat(), "{}", persona.name);
+            }
+        }
+        assert_eq!(prompts.personas().count(), 4);
+    }
+
+    #[test]
+    fn whatever_is_wrong_with_a_file_is_told_with_its_line() {
+        let long = format!("prompt: {}", "a".repeat(MAX_SETTING_CHARS + 1));
+        let cases = [
+            ("title:", "tite:", "unknown field `tite`", "did you mean title?"),
+            ("temperature", "temprature", "unknown field `temprature`", "did you mean temperature?"),
+            (
+                "temperature: 1.2",
+                "temperature: 2.5",
+                "settings: temperature is 2.5, and takes 0 to 2",
+                "line 9",
+            ),
+            ("temperature: 1.2", "temperature: warm", "line 9", ""),
+            ("description: talks like a pirate\n", "", "missing field `description`", ""),
+            ("name: pirate", "name: corsair", "name is corsair, so the file is to be corsair.yaml", ""),
+            ("pt: Pirata", "xx: Pirata", "there are no texts in `xx`, only in en, pt", "line 2"),
+            ("en: Pirate, ", "", "the words in `en` are missing", "line 2"),
+            ("{en: Pirate, pt: Pirata}", "[a]", "words, or words by language", "line 2"),
+            ("{en: Pirate, pt: Pirata}", "''", "title is empty", ""),
+            (
+                "prompt: |\n  Talk like a pirate.\n  Keep the facts right.",
+                &long,
+                "prompt has 2001 characters",
+                "at most 2000",
+            ),
+            ("name: pirate", "name: pirate\nname: pirate", "duplicate", "line 2"),
+        ];
+        for (there, instead, fault, more) in cases {
+            let text = GOOD.replacen(there, instead, 1);
+            assert_ne!(text, GOOD);
+            let faults = load(Some(folder(&[("pirate.yaml", &text)]).path())).unwrap_err();
+            assert_eq!(faults.len(), 1, "{faults:?}");
+            assert!(faults[0].starts_with("prompts/personas/pirate.yaml: "), "{faults:?}");
+            assert!(faults[0].contains(fault) && faults[0].contains(more), "{fault}, {more}: {faults:?}");
+            assert_eq!(faults[0].lines().count(), 1, "{faults:?}");
+        }
+        for name in RESERVED_NAMES {
+            let (file, text) =
+                (format!("{name}.yaml"), GOOD.replace("name: pirate", &format!("name: {name}")));
+            let faults = load(Some(folder(&[(&file, &text)]).path())).unwrap_err();
+            assert!(faults[0].contains("means something else behind /persona"), "{faults:?}");
+        }
+    }
+}

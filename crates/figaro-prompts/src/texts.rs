@@ -1,0 +1,259 @@
+//! What people read, in their language: one YAML file a language in `prompts/locales/`. Used by whoever writes to a chat.
+//! A new text is a line in each of these files.
+
+use std::fmt;
+
+use chrono::{DateTime, Datelike, TimeZone, Timelike};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+
+use figaro_domain::language::{ByLanguage, primary};
+use figaro_domain::task::Reason;
+
+// `KEYS` and a method of `Texts` for each: `build.rs` makes them from the keys of `prompts/locales/en.yaml`.
+include!(concat!(env!("OUT_DIR"), "/texts.rs"));
+
+/// All texts of one language, read by the method of each key. `{name}` marks a place that [`fill`] fills. The docs show the
+/// lines of the English file.
+///
+/// A table instead of a struct with a field for each key: a derived `Deserialize` for hundreds of fields is one function that
+/// takes the compiler many minutes.
+#[derive(Debug, Clone)]
+pub struct Texts([Box<str>; KEYS.len()]);
+
+/// The languages there are, by IETF tag; the first one serves everybody else.
+const FILES: [(&str, &str); 2] = [
+    ("en", include_str!("../../../prompts/locales/en.yaml")),
+    ("pt", include_str!("../../../prompts/locales/pt.yaml")),
+];
+
+/// The texts of every language.
+#[derive(Debug, Clone)]
+pub struct Locales(ByLanguage<Texts>);
+
+impl Locales {
+    /// The IETF tags of the languages there are texts in: the one that serves everybody else, and the others.
+    #[must_use]
+    pub fn tags() -> (&'static str, Vec<&'static str>) {
+        let [(first, _), others @ ..] = FILES;
+        (first, others.into_iter().map(|(tag, _)| tag).collect())
+    }
+
+    /// Reads the embedded files.
+    ///
+    /// # Errors
+    /// Names the language whose file does not fit.
+    pub fn load() -> Result<Self, String> {
+        let read = |(tag, file): (&'static str, &str)| match serde_saphyr::from_str::<Texts>(file) {
+            Ok(texts) => Ok((tag, texts)),
+            Err(error) => Err(format!("prompts/locales/{tag}.yaml: {error}")),
+        };
+        let [first, others @ ..] = FILES;
+        Ok(Self(ByLanguage::new(read(first)?, others.into_iter().map(read).collect::<Result<_, _>>()?)))
+    }
+
+    /// The texts for an IETF tag such as `pt-BR`; those of the first language for an unknown one.
+    #[must_use]
+    pub fn of(&self, tag: Option<&str>) -> &Texts {
+        self.0.of(tag)
+    }
+
+    /// Every language's tag with its texts, the first language first.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, &Texts)> {
+        self.0.all()
+    }
+
+    /// What `make` gives for each language.
+    #[must_use]
+    pub fn map<U>(&self, make: impl Fn(&Texts) -> U) -> ByLanguage<U> {
+        self.0.map(make)
+    }
+
+    /// The tag of the one language that these words name: `pt` for `Brazilian Portuguese`, `português` or `pt-BR`. `None` if
+    /// they name none that there are texts in, or several.
+    #[must_use]
+    pub fn named(&self, words: &str) -> Option<&'static str> {
+        let text = words.trim().to_lowercase();
+        let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+        let is_named = |texts: &Texts| {
+            let names = texts.language_names().to_lowercase();
+            names.split_whitespace().any(|name| words.contains(&name))
+        };
+        let mut named = self.all().filter(|(tag, texts)| primary(&text) == *tag || is_named(texts));
+        let (tag, _) = named.next()?;
+        named.next().is_none().then_some(tag)
+    }
+}
+
+impl Texts {
+    /// Text of the key with this index in [`KEYS`].
+    const fn at(&self, index: usize) -> &str {
+        &self.0[index]
+    }
+
+    /// Every key with its text, in the order of the file.
+    pub fn entries(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        KEYS.into_iter().zip(self.0.iter().map(AsRef::as_ref))
+    }
+
+    /// The text of a key; `None` where there is no such key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.entries().find(|(name, _)| *name == key).map(|(_, text)| text)
+    }
+
+    /// Why a run of a task failed, as the rest of a sentence.
+    #[must_use]
+    pub fn reason(&self, reason: &Reason) -> String {
+        let text = match reason {
+            Reason::Budget { time, zone } => {
+                return fill(self.reason_budget(), &[("time", time), ("zone", zone)]);
+            }
+            Reason::Agent { agent } => return fill(self.reason_agent(), &[("agent", agent)]),
+            Reason::Model => self.reason_model(),
+            Reason::Busy => self.reason_busy(),
+            Reason::Refused => self.reason_refused(),
+            Reason::Empty => self.reason_empty(),
+            Reason::Misfit => self.reason_misfit(),
+            Reason::Internal => self.reason_internal(),
+            Reason::Interrupted => self.reason_interrupted(),
+            Reason::Undelivered => self.reason_undelivered(),
+            Reason::Unclear => self.reason_unclear(),
+        };
+        text.to_owned()
+    }
+
+    /// A day and a time by the clock, such as `Mon 23 Nov 09:00`.
+    #[must_use]
+    pub fn moment<Z: TimeZone>(&self, at: &DateTime<Z>) -> String {
+        self.dated(at, at.year())
+    }
+
+    /// The same with the year, such as `Mon 4 Jan 2027 09:00`, unless it is this one.
+    #[must_use]
+    pub fn dated<Z: TimeZone>(&self, at: &DateTime<Z>, this_year: i32) -> String {
+        let weekday = nth(self.weekdays(), at.weekday().num_days_from_monday());
+        let month = nth(self.months(), at.month0());
+        let year = if at.year() == this_year { String::new() } else { format!(" {}", at.year()) };
+        format!("{weekday} {} {month}{year} {:02}:{:02}", at.day(), at.hour(), at.minute())
+    }
+}
+
+impl<'de> Deserialize<'de> for Texts {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(ReadTexts)
+    }
+}
+
+struct ReadTexts;
+
+impl<'de> Visitor<'de> for ReadTexts {
+    type Value = Texts;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("a text for each key")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Texts, A::Error> {
+        let mut texts = [const { None }; KEYS.len()];
+        while let Some((key, text)) = map.next_entry::<String, Box<str>>()? {
+            let Some(index) = KEYS.iter().position(|known| *known == key) else {
+                return Err(Error::custom(format_args!("unknown key `{key}`")));
+            };
+            if texts[index].replace(text).is_some() {
+                return Err(Error::custom(format_args!("duplicate key `{key}`")));
+            }
+        }
+        if let Some(missing) = texts.iter().position(Option::is_none) {
+            return Err(Error::custom(format_args!("missing key `{}`", KEYS[missing])));
+        }
+        Ok(Texts(texts.map(Option::unwrap_or_default)))
+    }
+}
+
+/// A word of a list such as [`Texts::months`], from 0 on; nothing if there are fewer.
+#[must_use]
+pub fn nth(list: &str, index: u32) -> &str {
+    let index = usize::try_from(index).unwrap_or(usize::MAX);
+    list.split_whitespace().nth(index).unwrap_or_default()
+}
+
+/// Puts values into the places of a text.
+#[must_use]
+pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
+    let mut filled = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('{') {
+        let place = &rest[start + 1..];
+        let found = place.find('}').and_then(|end| {
+            values.iter().find(|(name, _)| *name == &place[..end]).map(|(_, value)| (end, *value))
+        });
+        filled.push_str(&rest[..start]);
+        match found {
+            Some((end, value)) => {
+                filled.push_str(value);
+                rest = &place[end + 1..];
+            }
+            None => {
+                filled.push('{');
+                rest = place;
+            }
+        }
+    }
+    filled + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn places(text: &str) -> BTreeSet<&str> {
+        text.split('{').skip(1).filter_map(|part| part.split('}').next()).collect()
+    }
+
+    #[test]
+    fn every_language_has_every_text_with_the_same_places() {
+        let locales = Locales::load().unwrap();
+        for (tag, texts) in locales.all() {
+            for ((key, text), (_, english)) in texts.entries().zip(locales.of(Some("en")).entries()) {
+                assert!(!text.trim().is_empty(), "{tag}: {key}");
+                assert_eq!(places(text), places(english), "{tag}: {key}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tag_finds_its_language_and_english_is_for_the_rest() {
+        let locales = Locales::load().unwrap();
+        assert_eq!(locales.of(Some("pt-BR")).language_name(), "Português");
+        assert_eq!(locales.of(Some("xx")).language_name(), "English");
+        assert_eq!(locales.of(None).language_name(), "English");
+    }
+
+    #[test]
+    fn words_name_a_language() {
+        let locales = Locales::load().unwrap();
+        let cases = [
+            ("English", Some("en")),
+            ("british english, please", Some("en")),
+            ("inglês", Some("en")),
+            ("Português", Some("pt")),
+            ("Brazilian Portuguese", Some("pt")),
+            ("PT-br", Some("pt")),
+            ("португальский", Some("pt")),
+            ("Latvian", None),
+            ("English and Portuguese", None),
+            ("en español", None),
+            ("", None),
+        ];
+        for (words, wanted) in cases {
+            assert_eq!(locales.named(words), wanted, "{words}");
+        }
+    }
+
+    #[test]
+    fn values_are_never_filled_twice() {
+        assert_eq!(fill("{a} and {b} {c}", &[("a", "{b}"), ("b", "2")]), "{b} and 2 {c}");
+    }
+}

@@ -1,0 +1,144 @@
+//! What a provider says of itself, and the table that every provider is registered in. The composition root fills the
+//! table, reads the settings by it, and builds what they name.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Provider;
+use super::embed::Embedder;
+use figaro_config::{ProviderSettings, Variables};
+use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable, Role};
+
+/// The longest name: buttons carry it, and have little room.
+const MAX_NAME: usize = 32;
+
+/// A provider, before there are settings for it.
+#[derive(Debug, Clone, Copy)]
+pub struct Descriptor {
+    /// Its name and its variables.
+    pub spec: ProviderSpec,
+    /// Makes the provider of its settings; its [`Provider::name`] is that of the spec. The client bounds the time to
+    /// connect, and no call as a whole; what says nothing for `idle_limit` amid an answer has stalled.
+    pub build:
+        fn(settings: &ProviderSettings, http: reqwest::Client, idle_limit: Duration) -> Arc<dyn Provider>,
+    /// Makes a model of it that gives vectors; `None` where it has none. Whatever says nothing for `idle_limit` has
+    /// failed.
+    pub embedder: Option<MakeEmbedder>,
+}
+
+/// Makes the model of this name, whose [`Embedder::name`] begins with that of the spec.
+pub type MakeEmbedder = fn(
+    settings: &ProviderSettings,
+    model: &str,
+    http: reqwest::Client,
+    idle_limit: Duration,
+) -> Arc<dyn Embedder>;
+
+/// All providers that there are, set up or not.
+#[derive(Debug, Clone, Default)]
+pub struct Providers(Vec<Descriptor>);
+
+/// A provider that cannot be registered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RegisterError {
+    /// Another has this name, or this variable.
+    #[error("two providers claim `{0}`")]
+    Taken(&'static str),
+    /// Several of its own variables hold the same.
+    #[error("the provider `{0}` has two variables of one name, or two for its key, its address or its model")]
+    Twice(&'static str),
+    /// The name does not fit into `provider:model`, or is too long for a button.
+    #[error("`{0}` is no name for a provider: it takes up to {MAX_NAME} of a-z, 0-9, - and _")]
+    Name(&'static str),
+}
+
+impl Providers {
+    /// Adds a provider behind those there are. The first one is the default of `LLM_PROVIDER`.
+    ///
+    /// # Errors
+    /// [`RegisterError::Name`] for a name that cannot be written in settings and commands; [`RegisterError::Taken`] if another
+    /// provider has the name or one of the variables; [`RegisterError::Twice`] if two of its variables mean the same.
+    pub fn register(&mut self, provider: Descriptor) -> Result<(), RegisterError> {
+        let name = provider.spec.name;
+        let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
+        if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(is_plain) {
+            return Err(RegisterError::Name(name));
+        }
+        if self.find(name).is_some() {
+            return Err(RegisterError::Taken(name));
+        }
+        let variables = self.variables();
+        let is_known = |name: &str| variables.iter().any(|known| known.name == name);
+        if let Some(taken) = provider.spec.variables.iter().find(|variable| is_known(variable.name)) {
+            return Err(RegisterError::Taken(taken.name));
+        }
+        let own = provider.spec.variables;
+        let is_again = |(at, variable): (usize, &ProviderVariable)| {
+            let is_one = |other: &&ProviderVariable| matches!(other.role, Role::Time { .. });
+            let before = own.iter().take(at);
+            before.clone().any(|other| other.name == variable.name)
+                || (!is_one(&variable) && before.clone().any(|other| other.role == variable.role))
+        };
+        if own.iter().enumerate().any(is_again) {
+            return Err(RegisterError::Twice(name));
+        }
+        self.0.push(provider);
+        Ok(())
+    }
+
+    /// The provider of this name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&Descriptor> {
+        self.0.iter().find(|provider| provider.spec.name == name)
+    }
+
+    /// The names of all, set up or not.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(|provider| provider.spec.name)
+    }
+
+    /// The variables of the settings, with those of these providers among them.
+    #[must_use]
+    pub fn variables(&self) -> Variables {
+        Variables::new(self.0.iter().map(|provider| provider.spec).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BUILTIN;
+
+    #[test]
+    fn a_provider_has_a_name_and_variables_of_its_own() {
+        let first = BUILTIN[0];
+        let with =
+            |name, variables| Descriptor { spec: ProviderSpec { name, variables, description: "" }, ..first };
+        const OWN: &[ProviderVariable] = &[ProviderVariable::key("OWN_API_KEY", "A key.")];
+        const PROXY: &[ProviderVariable] = &[ProviderVariable::base_url("LLM_PROXY", "An address.")];
+        const SAME: &[ProviderVariable] = &[OWN[0], ProviderVariable::model("OWN_API_KEY", "A model.")];
+        const KEYS: &[ProviderVariable] = &[OWN[0], ProviderVariable::key("OTHER_API_KEY", "Another key.")];
+        const TIMES: &[ProviderVariable] = &[
+            ProviderVariable::time("OWN_WAIT", 1, 9, "2", "A time."),
+            ProviderVariable::time("OWN_LOAD", 1, 9, "2", "Another time."),
+        ];
+        let theirs = first.spec.variables;
+        let cases = [
+            (with("own", OWN), Ok(())),
+            (with("own", TIMES), Ok(())),
+            (with("own", SAME), Err(RegisterError::Twice("own"))),
+            (with("own", KEYS), Err(RegisterError::Twice("own"))),
+            (with(first.spec.name, OWN), Err(RegisterError::Taken(first.spec.name))),
+            (with("own", theirs), Err(RegisterError::Taken(theirs[0].name))),
+            (with("own", PROXY), Err(RegisterError::Taken("LLM_PROXY"))),
+            (with("", OWN), Err(RegisterError::Name(""))),
+            (with("Own", OWN), Err(RegisterError::Name("Own"))),
+            (with("own:x", OWN), Err(RegisterError::Name("own:x"))),
+        ];
+        for (provider, wanted) in cases {
+            let mut providers = Providers::default();
+            providers.register(first).unwrap();
+            assert_eq!(providers.register(provider), wanted, "{:?}", provider.spec);
+        }
+    }
+}

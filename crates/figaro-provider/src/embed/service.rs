@@ -1,0 +1,161 @@
+//! A model of a service: texts go in batches, what fails in passing is sent again, and what comes is checked. How a
+//! service is asked is its [`Wire`].
+
+use std::fmt::Debug;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use tokio::time::sleep;
+use tracing::info;
+
+use super::{EmbedError, Embedded, Embedder, MAX_TEXTS, Purpose, texts_of_a_call, unit};
+use crate::ProviderError;
+use crate::retry::RetryPolicy;
+use figaro_base::text::{estimate_tokens, first_tokens};
+
+/// Texts that a service finds too long are cut shorter, but not to fewer tokens.
+const MIN_TOKENS: usize = 128;
+/// What stands for a text without letters: services refuse an empty one.
+const BLANK: &str = ".";
+
+/// How a service is asked for vectors.
+#[async_trait]
+pub(crate) trait Wire: Debug + Send + Sync {
+    /// Sends one request; the texts are few enough and none is empty.
+    async fn ask(&self, purpose: Purpose, texts: &[&str]) -> Result<Answer, ProviderError>;
+}
+
+/// What a service answers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Answer {
+    /// The vectors in the order of the texts, as they came.
+    pub(crate) vectors: Vec<Vec<f32>>,
+    /// The tokens of the texts, where it tells.
+    pub(crate) tokens: Option<u64>,
+}
+
+/// A model of a service.
+#[derive(Debug)]
+pub(crate) struct Service {
+    name: String,
+    wire: Box<dyn Wire>,
+    policy: RetryPolicy,
+    /// The most tokens of a text; less once the service has found texts too long.
+    max_tokens: AtomicUsize,
+    /// The number of dimensions of the vectors, once there were any.
+    dimensions: OnceLock<usize>,
+}
+
+impl Service {
+    /// The model of this name, which takes texts of at most so many tokens as far as is known.
+    pub(crate) fn new(name: String, wire: impl Wire + 'static, max_tokens: usize) -> Self {
+        Self {
+            name,
+            wire: Box::new(wire),
+            policy: RetryPolicy::default(),
+            max_tokens: AtomicUsize::new(max_tokens),
+            dimensions: OnceLock::new(),
+        }
+    }
+
+    async fn ask(&self, purpose: Purpose, texts: &[&str]) -> Result<Answer, ProviderError> {
+        let mut backoff = self.policy.backoff();
+        loop {
+            let error = match self.wire.ask(purpose, texts).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let Some(pause) = backoff.pause(&error) else { return Err(error) };
+            let (model, error) = (&self.name, error.label());
+            info!(model, error, pause_ms = pause.as_millis(), "a call for vectors failed and is sent again");
+            sleep(pause).await;
+        }
+    }
+
+    /// Cuts texts shorter from now on; `false` if they are short already.
+    fn shorten(&self, batch: &Batch<'_>) -> bool {
+        let half = batch.longest / 2;
+        if half < MIN_TOKENS {
+            return false;
+        }
+        self.max_tokens.fetch_min(half, Ordering::Relaxed);
+        info!(
+            model = self.name,
+            tokens = half,
+            "texts are too long for the model; of longer ones the beginning counts"
+        );
+        true
+    }
+
+    /// Checks the vectors of a batch.
+    fn checked(&self, batch: &Batch<'_>, vectors: Vec<Vec<f32>>) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let (given, wanted) = (vectors.len(), batch.texts.len());
+        if given != wanted {
+            return Err(EmbedError::Unusable(format!("{given} for {wanted} texts")));
+        }
+        let checked = vectors.into_iter().map(|vector| {
+            let (given, wanted) = (vector.len(), *self.dimensions.get_or_init(|| vector.len()));
+            if given != wanted {
+                let told = format!("one of {given} numbers among others of {wanted}");
+                return Err(EmbedError::Unusable(told));
+            }
+            unit(vector).ok_or_else(|| EmbedError::Unusable("one that has no direction".to_owned()))
+        });
+        checked.collect()
+    }
+}
+
+#[async_trait]
+impl Embedder for Service {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn is_local(&self) -> bool {
+        false
+    }
+
+    async fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
+        let mut embedded = Embedded::default();
+        let mut rest = texts;
+        while !rest.is_empty() {
+            let batch = Batch::first(rest, self.max_tokens.load(Ordering::Relaxed));
+            let answer = match self.ask(purpose, &batch.texts).await {
+                Err(ProviderError::TooLong(_)) if self.shorten(&batch) => continue,
+                answer => answer?,
+            };
+            embedded.vectors.extend(self.checked(&batch, answer.vectors)?);
+            embedded.tokens += answer.tokens.filter(|told| *told > 0).unwrap_or(batch.tokens());
+            rest = rest.get(batch.texts.len()..).unwrap_or_default();
+        }
+        Ok(embedded)
+    }
+}
+
+/// The texts of one call.
+struct Batch<'a> {
+    texts: Vec<&'a str>,
+    /// The tokens of all.
+    sum: usize,
+    /// Those of the longest.
+    longest: usize,
+}
+
+impl<'a> Batch<'a> {
+    /// The first of these texts, each cut to its bound: as many as a call takes.
+    fn first(texts: &[&'a str], max_tokens: usize) -> Self {
+        let cut =
+            |text: &&'a str| if text.trim().is_empty() { BLANK } else { first_tokens(text, max_tokens) };
+        let mut texts: Vec<&str> = texts.iter().take(MAX_TEXTS).map(cut).collect();
+        texts.truncate(texts_of_a_call(&texts));
+        let tokens = texts.iter().map(|text| estimate_tokens(text).max(1));
+        let (sum, longest) =
+            tokens.fold((0, 0), |(sum, longest), tokens| (sum + tokens, longest.max(tokens)));
+        Self { texts, sum, longest }
+    }
+
+    fn tokens(&self) -> u64 {
+        u64::try_from(self.sum).unwrap_or(u64::MAX)
+    }
+}

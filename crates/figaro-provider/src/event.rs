@@ -1,0 +1,42 @@
+//! What a model says while it answers.
+
+use figaro_domain::conversation::PrivatePart;
+use figaro_domain::model::ModelName;
+use figaro_domain::source::Source;
+use figaro_domain::tool::Call;
+use figaro_domain::usage::Usage;
+
+/// One piece of an answer, in the order the provider sent it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// This model answers: what follows is its own. Told first.
+    Answering(ModelName),
+    /// More text of the answer.
+    TextDelta(String),
+    /// A complete call of a function tool.
+    ToolCall(Call),
+    /// The provider searches the web by itself; once for each search.
+    Searched,
+    /// A page the answer rests on, as the provider's own search names it.
+    Source(Source),
+    /// An opaque part to be kept and sent back.
+    Private(PrivatePart),
+    /// The answer is whole.
+    Completed {
+        /// Why the model stopped writing.
+        finish: Finish,
+        /// What it cost, if the provider said.
+        usage: Option<Usage>,
+    },
+}
+
+/// Why an answer ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finish {
+    /// The model was done.
+    Stop,
+    /// The bound on its length was reached.
+    Length,
+    /// The provider withheld it, with its reason.
+    Filtered(String),
+}

@@ -1,0 +1,141 @@
+//! A whole pass as the fold over its stream.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Event, Finish};
+use figaro_domain::conversation::PrivatePart;
+use figaro_domain::model::ModelName;
+use figaro_domain::source::{Source, add_sources};
+use figaro_domain::tool::Call;
+use figaro_domain::usage::Usage;
+
+/// So many calls of one pass are made at most. One more is kept, to be answered with what became of the rest.
+pub const MAX_CALLS: usize = 32;
+
+/// One pass of the model, once it is whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pass {
+    /// The model that answered, if it was told.
+    #[serde(default)]
+    pub model: Option<ModelName>,
+    /// The text of the answer.
+    pub text: String,
+    /// The calls, in order: at most one more than [`MAX_CALLS`].
+    pub calls: Vec<Call>,
+    /// How many calls came beyond these.
+    #[serde(default)]
+    pub calls_left_out: usize,
+    /// Pages it rests on, each once.
+    #[serde(default)]
+    pub sources: Vec<Source>,
+    /// How often the provider searched the web for it.
+    #[serde(default)]
+    pub searches: u64,
+    /// Opaque parts, without those of calls that were left out.
+    pub private: Vec<PrivatePart>,
+    /// So many of these led to a word or a call that was kept.
+    #[serde(default)]
+    pub led: usize,
+    /// Tokens, if the provider said.
+    pub usage: Option<Usage>,
+    /// What it cost in nano-dollars, once somebody who knows the price has said.
+    #[serde(default)]
+    pub nano_usd: Option<u64>,
+    /// The answer ended at the bound on its length.
+    pub cut_short: bool,
+    /// The provider withheld the answer, for this reason.
+    pub filtered: Option<String>,
+}
+
+impl Pass {
+    /// Takes in the next event.
+    ///
+    /// An opaque part belongs to what comes behind it; one behind everything, to the answer as a whole. What belongs to a
+    /// call that is left out is left out as well: its provider would refuse it alone.
+    pub fn absorb(&mut self, event: Event) {
+        match event {
+            Event::Answering(model) => self.model = Some(model),
+            Event::TextDelta(text) => {
+                self.text.push_str(&text);
+                self.led = self.private.len();
+            }
+            Event::ToolCall(call) if self.calls.len() <= MAX_CALLS => {
+                self.calls.push(call);
+                self.led = self.private.len();
+            }
+            Event::ToolCall(_) => {
+                self.calls_left_out += 1;
+                self.private.truncate(self.led);
+            }
+            Event::Searched => self.searches += 1,
+            Event::Source(source) => add_sources(&mut self.sources, [source]),
+            Event::Private(part) => self.private.push(part),
+            Event::Completed { finish, usage } => self.complete(finish, usage),
+        }
+    }
+
+    fn complete(&mut self, finish: Finish, usage: Option<Usage>) {
+        // Where parts led to calls before, one behind the last was for a call that did not come.
+        if self.calls_left_out > 0 && self.led > 0 {
+            self.private.truncate(self.led);
+        }
+        self.usage = usage;
+        match finish {
+            Finish::Stop => {}
+            Finish::Length => self.cut_short = true,
+            Finish::Filtered(reason) => self.filtered = Some(reason),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// What is kept of these: `c` is a call, `t` text, anything else an opaque part of this name.
+    fn kept(events: impl IntoIterator<Item = String>) -> (usize, usize, String) {
+        let mut pass = Pass::default();
+        for event in events {
+            pass.absorb(match event.as_str() {
+                "c" => Event::ToolCall(Call { id: event, name: "f".into(), arguments: "{}".into() }),
+                "t" => Event::TextDelta(event),
+                _ => Event::Private(PrivatePart { provider: "p".into(), data: json!(event) }),
+            });
+        }
+        pass.absorb(Event::Completed { finish: Finish::Stop, usage: None });
+        let parts = pass.private.iter().map(|part| part.data.as_str().unwrap_or_default());
+        (pass.calls.len(), pass.calls_left_out, parts.collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn parts_of_calls_that_are_left_out_are_left_out() {
+        let calls = |count: usize| vec!["c"; count].join(" ");
+        let all = MAX_CALLS + 1;
+        let cases = [
+            ("none is left out", format!("a {} b", calls(all)), (all, 0, "a b")),
+            ("one before all", format!("a {}", calls(all + 5)), (all, 5, "a")),
+            ("one behind all", format!("{} a", calls(all + 5)), (all, 5, "a")),
+            ("words and one behind all", format!("t {} a", calls(all + 5)), (all, 5, "a")),
+            ("some between", format!("a c b {} d c e c f", calls(all - 1)), (all, 2, "a b")),
+            ("two for one call", format!("{} a b c", calls(all)), (all, 1, "")),
+            ("words behind", format!("a {} b c d t e", calls(all)), (all, 1, "a d")),
+        ];
+        for (name, events, (made, left_out, parts)) in cases {
+            let told = kept(events.split(' ').map(str::to_owned));
+            assert_eq!(told, (made, left_out, parts.to_owned()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_pass_is_stored_and_read() {
+        let pass = Pass {
+            text: "a".into(),
+            private: vec![PrivatePart { provider: "p".into(), data: Value::Null }],
+            ..Pass::default()
+        };
+        let stored = serde_json::to_value(&pass).unwrap();
+        assert_eq!(serde_json::from_value::<Pass>(stored).unwrap(), pass);
+    }
+}

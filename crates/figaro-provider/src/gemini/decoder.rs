@@ -1,0 +1,407 @@
+//! Turns the pieces of a streamed answer into events, one at a time and without I/O.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+use tracing::debug;
+
+use super::signed::Layout;
+use crate::http::decode::Decode;
+use crate::http::error;
+use crate::{Event, Finish, ProviderError};
+use figaro_domain::source::Source;
+use figaro_domain::tool::Call;
+use figaro_domain::usage::Usage;
+
+/// What has been told of one answer so far.
+#[derive(Debug)]
+pub(super) struct Decoder {
+    model: String,
+    /// What the ids of calls begin with that came without one.
+    made_id: String,
+    layout: Layout,
+    /// Ids of the calls that were told.
+    calls: HashSet<String>,
+    /// Addresses of the pages that were told.
+    pages: HashSet<String>,
+    /// So many searches were told.
+    searches: usize,
+    /// The last count; each piece has the tokens up to it.
+    usage: Option<Usage>,
+}
+
+impl Decoder {
+    /// `made_id` is like that of no other answer.
+    pub(super) fn new(model: &str, made_id: String) -> Self {
+        Self {
+            model: model.to_owned(),
+            made_id,
+            layout: Layout::default(),
+            calls: HashSet::new(),
+            pages: HashSet::new(),
+            searches: 0,
+            usage: None,
+        }
+    }
+
+    fn part(&mut self, part: &Value) -> Option<Event> {
+        if part["thought"] == true {
+            self.layout.other(part);
+            return None;
+        }
+        if part["functionCall"].is_object() {
+            return self.call(part);
+        }
+        if let Some(text) = part["text"].as_str() {
+            self.layout.text(text, part);
+            return (!text.is_empty()).then(|| Event::TextDelta(text.to_owned()));
+        }
+        self.layout.other(part);
+        let tool = part["toolCall"]["toolType"].as_str().unwrap_or_default();
+        tool.starts_with("GOOGLE_SEARCH").then(|| self.searched(1).pop()).flatten()
+    }
+
+    fn call(&mut self, part: &Value) -> Option<Event> {
+        let call = &part["functionCall"];
+        let Some(name) = call["name"].as_str().filter(|name| !name.is_empty()) else {
+            debug!("a call without a name was ignored");
+            return None;
+        };
+        let made = || format!("{}-{}", self.made_id, self.calls.len());
+        let id = call["id"].as_str().filter(|id| !id.is_empty()).map_or_else(made, str::to_owned);
+        if !self.calls.insert(id.clone()) {
+            return None;
+        }
+        self.layout.call(&id, part);
+        let arguments = if call["args"].is_null() { "{}".to_owned() } else { call["args"].to_string() };
+        Some(Event::ToolCall(Call { id, name: name.to_owned(), arguments }))
+    }
+
+    /// What the answer rests on.
+    fn grounding(&mut self, metadata: &Value) -> Vec<Event> {
+        let queries = metadata["webSearchQueries"].as_array().map_or(0, Vec::len);
+        let mut events = self.searched(queries);
+        for page in metadata["groundingChunks"].as_array().into_iter().flatten() {
+            let Some(url) = page["web"]["uri"].as_str().filter(|url| !url.is_empty()) else { continue };
+            if self.pages.insert(url.to_owned()) {
+                let title = page["web"]["title"].as_str().filter(|title| !title.is_empty()).unwrap_or(url);
+                events.push(Event::Source(Source { title: title.to_owned(), url: url.to_owned() }));
+            }
+        }
+        events
+    }
+
+    /// So many searches were made until now: each that is new is told, as it is billed. Before Gemini 3 an answer is
+    /// billed one, however many it made.
+    fn searched(&mut self, so_far: usize) -> Vec<Event> {
+        let billed = if self.model.starts_with("gemini-2") { so_far.min(1) } else { so_far };
+        let news = billed.saturating_sub(self.searches);
+        self.searches += news;
+        vec![Event::Searched; news]
+    }
+
+    /// The events that end an answer.
+    fn whole(&mut self, finish: Finish) -> impl Iterator<Item = Event> {
+        let private = self.layout.private(&self.model).map(Event::Private);
+        private.into_iter().chain([Event::Completed { finish, usage: self.usage }])
+    }
+}
+
+impl Decode for Decoder {
+    /// Parts and fields that are not known say nothing.
+    fn absorb(&mut self, piece: &Value) -> Result<Vec<Event>, ProviderError> {
+        if !piece["error"].is_null() {
+            return Err(error::from_stream(&piece["error"]));
+        }
+        self.usage = usage(&piece["usageMetadata"]).or(self.usage);
+        if let Some(reason) = piece["promptFeedback"]["blockReason"].as_str() {
+            return Ok(self.whole(Finish::Filtered(blocked(reason))).collect());
+        }
+        let answer = &piece["candidates"][0];
+        let parts = answer["content"]["parts"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut events: Vec<Event> = parts.iter().filter_map(|part| self.part(part)).collect();
+        events.extend(self.grounding(&answer["groundingMetadata"]));
+        if let Some(finish) = finish(answer)? {
+            events.extend(self.whole(finish));
+        }
+        Ok(events)
+    }
+}
+
+/// Why a question was not answered.
+fn blocked(reason: &str) -> String {
+    let why = match reason {
+        "SAFETY" => "Google's safety filter blocked the question",
+        "PROHIBITED_CONTENT" => "the question holds content that Google prohibits",
+        "BLOCKLIST" => "the question holds a word on a blocklist of Google's",
+        "IMAGE_SAFETY" => "Google's safety filter blocked a picture",
+        "OTHER" | "BLOCK_REASON_UNSPECIFIED" | "BLOCKED_REASON_UNSPECIFIED" => {
+            "Google blocked the question and does not say why"
+        }
+        other => return format!("Google blocked the question: {other}"),
+    };
+    why.to_owned()
+}
+
+/// Whether and why the answer ended; an error where asking again may help.
+fn finish(answer: &Value) -> Result<Option<Finish>, ProviderError> {
+    let why = match answer["finishReason"].as_str().unwrap_or_default() {
+        "" | "FINISH_REASON_UNSPECIFIED" => return Ok(None),
+        "STOP" => return Ok(Some(Finish::Stop)),
+        "MAX_TOKENS" => return Ok(Some(Finish::Length)),
+        "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "MALFORMED_RESPONSE" => {
+            return Err(ProviderError::Cut("the model wrote a call of a tool that is none".into()));
+        }
+        "MISSING_THOUGHT_SIGNATURE" => {
+            return Err(ProviderError::Refused("a call lacks its thought signature".into()));
+        }
+        "SAFETY" => "Google's safety filter stopped the answer",
+        "PROHIBITED_CONTENT" => "the answer would hold content that Google prohibits",
+        "RECITATION" => "the answer would repeat a text of others too closely",
+        "LANGUAGE" => "the model does not speak the language of the answer",
+        "BLOCKLIST" => "the answer holds a word on a blocklist of Google's",
+        "SPII" => "the answer may hold personal data",
+        "TOO_MANY_TOOL_CALLS" => "the model called Google's own tools too often",
+        "OTHER" => "the model stopped and Google does not say why",
+        other => return Ok(Some(Finish::Filtered(format!("Google stopped the answer: {other}")))),
+    };
+    Ok(Some(Finish::Filtered(why.to_owned())))
+}
+
+/// Thoughts count as written, and what Google's tools read as sent.
+fn usage(usage: &Value) -> Option<Usage> {
+    let count = |name: &str| usage[name].as_u64().unwrap_or_default();
+    Some(Usage {
+        input: usage["promptTokenCount"].as_u64()?.saturating_add(count("toolUsePromptTokenCount")),
+        cached: count("cachedContentTokenCount"),
+        output: count("candidatesTokenCount").saturating_add(count("thoughtsTokenCount")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use figaro_domain::conversation::PrivatePart;
+
+    type Told = Vec<Result<Event, ProviderError>>;
+
+    fn run(pieces: &[Value]) -> Told {
+        let mut decoder = Decoder::new("gemini-3.5-flash", "made".into());
+        let mut all = Vec::new();
+        for piece in pieces {
+            match decoder.absorb(piece) {
+                Ok(events) => all.extend(events.into_iter().map(Ok)),
+                Err(error) => all.push(Err(error)),
+            }
+        }
+        all
+    }
+
+    fn parts(parts: Value) -> Value {
+        json!({"candidates": [{"content": {"role": "model", "parts": parts}, "index": 0}]})
+    }
+
+    fn end(reason: &str) -> Value {
+        json!({"candidates": [{"finishReason": reason, "index": 0}]})
+    }
+
+    fn text(text: &str) -> Result<Event, ProviderError> {
+        Ok(Event::TextDelta(text.into()))
+    }
+
+    fn call(id: &str, arguments: &str) -> Result<Event, ProviderError> {
+        Ok(Event::ToolCall(Call { id: id.into(), name: "f".into(), arguments: arguments.into() }))
+    }
+
+    fn finished(finish: Finish) -> Result<Event, ProviderError> {
+        Ok(Event::Completed { finish, usage: None })
+    }
+
+    fn hosted() -> Result<Event, ProviderError> {
+        Ok(Event::Searched)
+    }
+
+    fn source(title: &str, url: &str) -> Result<Event, ProviderError> {
+        Ok(Event::Source(Source { title: title.into(), url: url.into() }))
+    }
+
+    #[test]
+    fn words_and_calls_are_told_once() {
+        let f = |more: Value| {
+            let mut call = json!({"name": "f"});
+            call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            json!({"functionCall": call})
+        };
+        let cases = [
+            (
+                "words",
+                vec![parts(json!([{"text": "a"}, {"text": ""}, {"text": "b"}]))],
+                vec![text("a"), text("b")],
+            ),
+            (
+                "thoughts",
+                vec![parts(json!([{"text": "Hm.", "thought": true}, {"text": "a"}]))],
+                vec![text("a")],
+            ),
+            (
+                "calls at once",
+                vec![parts(json!([
+                    f(json!({"id": "1", "args": {"a": "é"}})),
+                    f(json!({"id": "2", "args": {}}))
+                ]))],
+                vec![call("1", "{\"a\":\"é\"}"), call("2", "{}")],
+            ),
+            (
+                "calls without ids",
+                vec![
+                    parts(json!([f(json!({})), f(json!({"id": ""}))])),
+                    parts(json!([f(json!({"args": null}))])),
+                ],
+                vec![call("made-0", "{}"), call("made-1", "{}"), call("made-2", "{}")],
+            ),
+            (
+                "a call twice",
+                vec![parts(json!([f(json!({"id": "1"}))])), parts(json!([f(json!({"id": "1"}))]))],
+                vec![call("1", "{}")],
+            ),
+            (
+                "nothing that is known",
+                vec![
+                    json!({}),
+                    json!([]),
+                    json!("a"),
+                    json!({"candidates": []}),
+                    json!({"candidates": [{"content": {}}]}),
+                    json!({"modelVersion": "m", "responseId": "r", "promptFeedback": {}}),
+                    parts(
+                        json!([{"functionCall": {"args": {}}}, {"inlineData": {"data": "AAAA"}}, {"new": 1}, 7]),
+                    ),
+                    end("FINISH_REASON_UNSPECIFIED"),
+                ],
+                vec![],
+            ),
+        ];
+        for (name, pieces, expected) in cases {
+            assert_eq!(run(&pieces), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn signatures_are_kept_with_the_end() {
+        let pieces = [
+            parts(json!([{"text": "Hm.", "thought": true}, {"text": "a"}])),
+            parts(json!([{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "S1"}])),
+            parts(
+                json!([{"functionCall": {"name": "f", "id": "2"}}, {"text": "", "thoughtSignature": "S2"}]),
+            ),
+            end("STOP"),
+        ];
+        let kept = json!([
+            {"text": 1},
+            {"functionCall": "made-0", "thoughtSignature": "S1"},
+            {"functionCall": "2"},
+            {"text": 0, "thoughtSignature": "S2"},
+        ]);
+        let data = json!({"model": "gemini-3.5-flash", "parts": kept});
+        let private = Ok(Event::Private(PrivatePart { provider: "gemini".into(), data }));
+        assert_eq!(
+            run(&pieces),
+            [text("a"), call("made-0", "{}"), call("2", "{}"), private, finished(Finish::Stop)]
+        );
+    }
+
+    #[test]
+    fn a_search_and_its_pages_are_told_once() {
+        let page = |uri: &str, title: &str| json!({"web": {"uri": uri, "title": title}});
+        let grounding = |queries: Value, pages: Value| {
+            let metadata =
+                json!({"webSearchQueries": queries, "groundingChunks": pages, "groundingSupports": []});
+            json!({"candidates": [{"content": {"parts": [{"text": "a"}]}, "groundingMetadata": metadata}]})
+        };
+        let pieces = [
+            parts(json!([{"toolCall": {"toolType": "GOOGLE_SEARCH_WEB", "id": "s"}}])),
+            grounding(json!(["q"]), json!([page("https://a", "A"), page("https://b", "")])),
+            grounding(
+                json!(["q"]),
+                json!([page("https://a", "A"), {"maps": {}}, page("", "C"), page("https://c", "C")]),
+            ),
+        ];
+        let expected = [
+            hosted(),
+            text("a"),
+            source("A", "https://a"),
+            source("https://b", "https://b"),
+            text("a"),
+            source("C", "https://c"),
+        ];
+        assert_eq!(run(&pieces), expected);
+        assert_eq!(run(&[grounding(json!(["q"]), json!([]))]), [text("a"), hosted()]);
+        assert_eq!(run(&[parts(json!([{"toolCall": {"toolType": "URL_CONTEXT"}}]))]), []);
+    }
+
+    #[test]
+    fn every_end_is_known() {
+        let filtered = |words: &str| finished(Finish::Filtered(words.into()));
+        let cases = [
+            ("STOP", finished(Finish::Stop)),
+            ("MAX_TOKENS", finished(Finish::Length)),
+            ("SAFETY", filtered("Google's safety filter stopped the answer")),
+            ("RECITATION", filtered("the answer would repeat a text of others too closely")),
+            ("PROHIBITED_CONTENT", filtered("the answer would hold content that Google prohibits")),
+            ("OTHER", filtered("the model stopped and Google does not say why")),
+            ("NOT_INVENTED_YET", filtered("Google stopped the answer: NOT_INVENTED_YET")),
+            (
+                "MALFORMED_FUNCTION_CALL",
+                Err(ProviderError::Cut("the model wrote a call of a tool that is none".into())),
+            ),
+            (
+                "MISSING_THOUGHT_SIGNATURE",
+                Err(ProviderError::Refused("a call lacks its thought signature".into())),
+            ),
+        ];
+        for (reason, expected) in cases {
+            assert_eq!(run(&[end(reason)]), [expected], "{reason}");
+        }
+    }
+
+    #[test]
+    fn a_blocked_question_is_explained() {
+        let cases = [
+            ("SAFETY", "Google's safety filter blocked the question"),
+            ("PROHIBITED_CONTENT", "the question holds content that Google prohibits"),
+            ("OTHER", "Google blocked the question and does not say why"),
+            ("NEW", "Google blocked the question: NEW"),
+        ];
+        for (reason, words) in cases {
+            let piece =
+                json!({"promptFeedback": {"blockReason": reason}, "usageMetadata": {"promptTokenCount": 4}});
+            let usage = Some(Usage { input: 4, cached: 0, output: 0 });
+            let finish = Finish::Filtered(words.into());
+            assert_eq!(run(&[piece]), [Ok(Event::Completed { finish, usage })], "{reason}");
+        }
+    }
+
+    #[test]
+    fn tokens_of_thoughts_and_of_googles_tools_count() {
+        let early = json!({"usageMetadata": {"promptTokenCount": 9, "totalTokenCount": 9}});
+        let last = json!({
+            "candidates": [{"finishReason": "STOP"}],
+            "usageMetadata": {
+                "promptTokenCount": 9, "cachedContentTokenCount": 4, "toolUsePromptTokenCount": 100,
+                "candidatesTokenCount": 3, "thoughtsTokenCount": 20, "totalTokenCount": 132,
+            },
+        });
+        let told = |usage| [Ok(Event::Completed { finish: Finish::Stop, usage: Some(usage) })];
+        assert_eq!(run(&[early.clone(), last]), told(Usage { input: 109, cached: 4, output: 23 }));
+        assert_eq!(run(&[early, end("STOP")]), told(Usage { input: 9, cached: 0, output: 0 }));
+    }
+
+    #[test]
+    fn an_error_within_the_stream_ends_it() {
+        let error =
+            json!({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}});
+        assert_eq!(run(&[error]), [Err(ProviderError::Unavailable("The model is overloaded.".into()))]);
+    }
+}

@@ -1,0 +1,100 @@
+//! Google's Gemini API. One call is one streamed `POST /models/{model}:streamGenerateContent`. Built by its
+//! descriptor.
+
+mod client;
+mod decoder;
+mod descriptor;
+mod embed;
+mod name;
+mod schema;
+mod signed;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, future, stream};
+use ulid::Ulid;
+
+use self::client::GeminiClient;
+use self::decoder::Decoder;
+pub(super) use self::descriptor::DESCRIPTOR;
+use self::name::NAME;
+use self::wire::Signatures;
+use super::http::decode::{Values, decoded};
+use super::http::idle::Pulse;
+use super::http::{Watch, error};
+use super::{Capabilities, EventStream, Provider, ProviderError, Request};
+use figaro_base::secret::{Redactor, SecretString};
+use figaro_domain::generation::Generation;
+
+/// The Gemini API at one address with one key.
+#[derive(Debug, Clone)]
+struct Gemini {
+    client: GeminiClient,
+    watch: Watch,
+}
+
+impl Gemini {
+    /// `base_url` ends before `/models`, as in `https://generativelanguage.googleapis.com/v1beta`. The client must
+    /// bound the time to connect, and no call as a whole. A provider that is silent for `idle_limit` has stalled.
+    fn new(http: reqwest::Client, base_url: &str, key: SecretString, idle_limit: Duration) -> Self {
+        let watch = Watch { redactor: Redactor::new([&key]), idle_limit };
+        Self { client: GeminiClient::new(http, base_url, key), watch }
+    }
+}
+
+impl Provider for Gemini {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn window(&self, model: &str) -> Option<usize> {
+        Capabilities::known_window(self.name(), model)
+    }
+
+    fn ignored(&self, model: &str, settings: &Generation) -> Vec<&'static str> {
+        let mut ignored = settings.set_among(&["frequency_penalty", "presence_penalty", "repeat_penalty"]);
+        if !wire::samples(model) {
+            ignored.extend(settings.set_among(&["temperature", "top_p"]));
+        }
+        ignored
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
+        let Self { client, watch } = self.clone();
+        async move {
+            let listed = client.models(watch.idle_limit).await;
+            listed.map_err(|error| error::presentable(error, &watch.redactor))
+        }
+        .boxed()
+    }
+
+    fn stream(&self, request: Request) -> EventStream {
+        let client = self.client.clone();
+        self.watch.clone().over(move |pulse| async move {
+            let decoder = Decoder::new(&request.model, format!("call-{}", Ulid::new()));
+            Ok(decoded(answer(&client, &request, pulse).await?, decoder))
+        })
+    }
+}
+
+/// The pieces of an answer. Should Gemini not accept a signature of an earlier answer, it is asked once more without
+/// any: the conversation would else be at its end.
+async fn answer(client: &GeminiClient, request: &Request, pulse: Pulse) -> Result<Values, ProviderError> {
+    let body = wire::body(request, Signatures::Kept);
+    let mut pieces = client.ask(&request.model, body, pulse.clone()).await?;
+    match pieces.next().await {
+        Some(Err(ProviderError::Refused(why))) if is_about_signatures(&why) => {
+            client.ask(&request.model, wire::body(request, Signatures::Dropped), pulse).await
+        }
+        first => Ok(stream::once(future::ready(first)).filter_map(future::ready).chain(pieces).boxed()),
+    }
+}
+
+fn is_about_signatures(why: &str) -> bool {
+    let why = why.to_lowercase();
+    why.contains("thought signature") || why.contains("thought_signature")
+}

@@ -1,0 +1,105 @@
+//! The values of a streamed answer on their way through a decoder.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use futures::stream::BoxStream;
+use futures::{StreamExt, stream};
+use serde_json::Value;
+
+use crate::{Event, EventStream, Finish, ProviderError};
+
+/// So many bytes of text are read of one answer: what a model writes comes in up to four copies, and among it what is
+/// never shown, such as its reasoning. An answer that goes on beyond that is ended as one that was too long.
+const MAX_TEXT_BYTES: usize = 16 * 1024 * 1024;
+
+/// How long an answer that is whole is kept open for what may still belong to it.
+const AFTERWORD: Duration = Duration::from_secs(5);
+
+/// Turns the values of one answer into events, without I/O.
+pub(crate) trait Decode: Send + 'static {
+    /// What the next value says.
+    fn absorb(&mut self, value: &Value) -> Result<Vec<Event>, ProviderError>;
+
+    /// What is left to say when the stream ends without a word of its end.
+    fn end(&mut self) -> Result<Vec<Event>, ProviderError> {
+        Err(ProviderError::Cut("the stream ended early".into()))
+    }
+
+    /// Nothing has to come any more, though something may, such as the count of tokens: a break or a silence is then
+    /// an end like any other.
+    fn is_whole(&self) -> bool {
+        false
+    }
+}
+
+/// The values of an answer; the first error ends them.
+pub(crate) type Values = BoxStream<'static, Result<Value, ProviderError>>;
+
+/// The events of an answer; they end with [`Event::Completed`] or the first error.
+pub(crate) fn decoded(values: Values, decoder: impl Decode) -> EventStream {
+    let decoding = Decoding { values, decoder, ready: VecDeque::new(), ended: false, left: MAX_TEXT_BYTES };
+    stream::unfold(decoding, Decoding::next).boxed()
+}
+
+/// The bytes of all strings in a value, however deep.
+fn text_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(text_bytes).sum(),
+        Value::Object(entries) => entries.iter().map(|(key, value)| key.len() + text_bytes(value)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+struct Decoding<D> {
+    values: Values,
+    decoder: D,
+    ready: VecDeque<Result<Event, ProviderError>>,
+    ended: bool,
+    /// How many bytes of text may still come.
+    left: usize,
+}
+
+impl<D: Decode> Decoding<D> {
+    async fn next(mut self) -> Option<(Result<Event, ProviderError>, Self)> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                if matches!(event, Err(_) | Ok(Event::Completed { .. })) {
+                    self.ended = true;
+                    self.ready.clear();
+                }
+                return Some((event, self));
+            }
+            if self.ended {
+                return None;
+            }
+            let told = match self.value().await {
+                Some(Ok(value)) => match self.left.checked_sub(text_bytes(&value)) {
+                    Some(left) => {
+                        self.left = left;
+                        self.decoder.absorb(&value)
+                    }
+                    None => Ok(vec![Event::Completed { finish: Finish::Length, usage: None }]),
+                },
+                Some(Err(error)) => Err(error),
+                None => {
+                    self.ended = true;
+                    self.decoder.end()
+                }
+            };
+            match told {
+                Ok(events) => self.ready.extend(events.into_iter().map(Ok)),
+                Err(error) => self.ready.push_back(Err(error)),
+            }
+        }
+    }
+
+    async fn value(&mut self) -> Option<Result<Value, ProviderError>> {
+        if !self.decoder.is_whole() {
+            return self.values.next().await;
+        }
+        let next = tokio::time::timeout(AFTERWORD, self.values.next()).await;
+        next.ok().flatten().filter(Result::is_ok)
+    }
+}

@@ -1,0 +1,413 @@
+//! Failures of providers as [`ProviderError`]s: HTTP answers, transport, and errors told inside a stream.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use chrono::DateTime;
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+use crate::ProviderError;
+use figaro_base::secret::Redactor;
+use figaro_base::text::one_line;
+
+/// The most bytes of an error's body that are read.
+const MAX_ERROR_BYTES: usize = 64 * 1024;
+/// The most characters of a provider's message that are kept.
+const MAX_MESSAGE_CHARS: usize = 300;
+
+/// How servers say that a conversation does not fit.
+const TOO_LONG: [&str; 4] = [
+    "maximum context length",
+    "available context size",
+    "than the context length",
+    "maximum number of tokens",
+];
+
+/// What an HTTP answer other than success means.
+pub(crate) fn from_http(status: StatusCode, headers: &HeaderMap, body: &str) -> ProviderError {
+    let said = Said::in_body(status, body);
+    let class = said.class().unwrap_or_else(|| by_status(status));
+    class.error(said.message, retry_after(headers).or(said.retry_after))
+}
+
+/// What an `error` event, or the `error` of a failed response, means. The provider began well, so that a failure
+/// which it does not explain is taken for one of its own.
+pub(crate) fn from_stream(error: &Value) -> ProviderError {
+    let said = Said::in_json(error).unwrap_or_else(|| Said::only("the answer failed".into()));
+    let refused = said.kind.starts_with("invalid") || said.code.starts_with("invalid");
+    let otherwise = if refused { Class::Refused } else { Class::Unavailable };
+    let class = said.class().or_else(|| said.status().map(by_status)).unwrap_or(otherwise);
+    class.error(said.message, said.retry_after)
+}
+
+/// What a failure of the connection means.
+pub(crate) fn from_reqwest(error: &reqwest::Error) -> ProviderError {
+    if error.is_builder() {
+        return ProviderError::Refused(format!("the base URL is not usable: {}", root_cause(error)));
+    }
+    ProviderError::Unavailable(root_cause(error))
+}
+
+/// What an answer other than success means; the status counts even if the body is long, late or broken.
+pub(crate) async fn refusal(mut response: reqwest::Response) -> ProviderError {
+    let mut body = Vec::new();
+    while body.len() < MAX_ERROR_BYTES
+        && let Ok(Some(chunk)) = response.chunk().await
+    {
+        body.extend_from_slice(&chunk);
+    }
+    from_http(response.status(), response.headers(), &String::from_utf8_lossy(&body))
+}
+
+/// The error fit to be logged and shown: without secrets, one short line.
+pub(crate) fn presentable(error: ProviderError, redactor: &Redactor) -> ProviderError {
+    let short = |text: String| one_line(&redactor.clean(&text), MAX_MESSAGE_CHARS);
+    match error {
+        ProviderError::Unauthorized(text) => ProviderError::Unauthorized(short(text)),
+        ProviderError::UnknownModel(text) => ProviderError::UnknownModel(short(text)),
+        ProviderError::NoQuota(text) => ProviderError::NoQuota(short(text)),
+        ProviderError::RateLimited { retry_after, message } => {
+            ProviderError::RateLimited { retry_after, message: short(message) }
+        }
+        ProviderError::Unavailable(text) => ProviderError::Unavailable(short(text)),
+        ProviderError::TooLong(text) => ProviderError::TooLong(short(text)),
+        ProviderError::Refused(text) => ProviderError::Refused(short(text)),
+        ProviderError::Foreign(text) => ProviderError::Foreign(short(text)),
+        ProviderError::WrongAddress(text) => ProviderError::WrongAddress(short(text)),
+        ProviderError::Cut(text) => ProviderError::Cut(short(text)),
+        ProviderError::Stalled(limit) => ProviderError::Stalled(limit),
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Class {
+    Unauthorized,
+    UnknownModel,
+    NoQuota,
+    RateLimited,
+    Unavailable,
+    TooLong,
+    Refused,
+}
+
+impl Class {
+    fn error(self, message: String, retry_after: Option<Duration>) -> ProviderError {
+        match self {
+            Self::Unauthorized => ProviderError::Unauthorized(message),
+            Self::UnknownModel => ProviderError::UnknownModel(message),
+            Self::NoQuota => ProviderError::NoQuota(message),
+            Self::RateLimited => ProviderError::RateLimited { retry_after, message },
+            Self::Unavailable => ProviderError::Unavailable(message),
+            Self::TooLong => ProviderError::TooLong(message),
+            Self::Refused => ProviderError::Refused(message),
+        }
+    }
+}
+
+fn by_status(status: StatusCode) -> Class {
+    match status.as_u16() {
+        401 | 403 => Class::Unauthorized,
+        402 => Class::NoQuota,
+        404 => Class::UnknownModel,
+        408 => Class::Unavailable,
+        413 => Class::TooLong,
+        429 => Class::RateLimited,
+        500.. => Class::Unavailable,
+        _ => Class::Refused,
+    }
+}
+
+/// An error in the provider's own words.
+#[derive(Debug)]
+struct Said {
+    /// A word, or the number of an HTTP status.
+    code: String,
+    /// Its kind, or the reason or the quota that Google names.
+    kind: String,
+    message: String,
+    retry_after: Option<Duration>,
+}
+
+impl Said {
+    fn only(message: String) -> Self {
+        Self { code: String::new(), kind: String::new(), message, retry_after: None }
+    }
+
+    /// `{"error": {…}}` as OpenAI has it, the same unwrapped or in a list, or `{"detail": "…"}`. A page of HTML says
+    /// nothing.
+    fn in_body(status: StatusCode, body: &str) -> Self {
+        let mut json = serde_json::from_str::<Value>(body).unwrap_or_default();
+        if let Some(first) = json.get_mut(0) {
+            json = first.take();
+        }
+        let found = ["error", "detail"].iter().find_map(|key| json.get(key)).and_then(Self::in_json);
+        if let Some(said) = found.or_else(|| Self::in_json(&json)) {
+            return said;
+        }
+        let body = body.trim();
+        match body.is_empty() || body.starts_with('<') {
+            true => Self::only(format!("HTTP {status}")),
+            false => Self::only(format!("HTTP {status}: {body}")),
+        }
+    }
+
+    fn in_json(error: &Value) -> Option<Self> {
+        let field = |name: &str| match &error[name] {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => String::new(),
+        };
+        let mut said = Self {
+            code: field("code"),
+            kind: field("type"),
+            message: field("message"),
+            retry_after: google_detail(error, "/retryDelay").and_then(seconds),
+        };
+        if said.kind.is_empty() {
+            let kind = google_detail(error, "/reason").or(google_detail(error, "/violations/0/quotaId"));
+            said.kind = kind.unwrap_or_default().to_owned();
+        }
+        // A router's own words say only that somebody behind it failed.
+        if let Some(behind) = error["metadata"]["raw"].as_str() {
+            said.message = format!("{}: {behind}", said.message);
+        }
+        match error {
+            Value::String(text) if !text.is_empty() => Some(Self::only(text.clone())),
+            _ if !said.message.is_empty() => Some(said),
+            _ if !said.code.is_empty() => Some(Self { message: said.code.clone(), ..said }),
+            _ => None,
+        }
+    }
+
+    fn status(&self) -> Option<StatusCode> {
+        let status = self.code.parse::<StatusCode>().ok()?;
+        (status.is_client_error() || status.is_server_error()).then_some(status)
+    }
+
+    /// A known code tells more than a status. An empty account comes as 429, but only its owner can help, and waiting
+    /// cannot.
+    fn class(&self) -> Option<Class> {
+        let class = match self.code.as_str() {
+            "invalid_api_key" => Class::Unauthorized,
+            "model_not_found" => Class::UnknownModel,
+            "insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active" => Class::NoQuota,
+            "rate_limit_exceeded" => Class::RateLimited,
+            "context_length_exceeded" | "string_above_max_length" => Class::TooLong,
+            "server_error" | "server_is_overloaded" | "slow_down" => Class::Unavailable,
+            // Compatible servers say it in words alone.
+            _ if self.kind == "exceed_context_size_error" => Class::TooLong,
+            _ if TOO_LONG.iter().any(|words| self.message.contains(words)) => Class::TooLong,
+            _ if self.kind == "insufficient_quota" => Class::NoQuota,
+            // Google says that it is the key in the details of a bad request, and what is used up in those of a limit:
+            // to wait for the next minute is no use on a day that is.
+            _ if self.kind == "API_KEY_INVALID" => Class::Unauthorized,
+            _ if self.kind.contains("PerDay") => Class::NoQuota,
+            _ if self.message.contains("credits are depleted") => Class::NoQuota,
+            _ => return None,
+        };
+        Some(class)
+    }
+}
+
+/// The first that Google's details of an error have at this place.
+fn google_detail<'a>(error: &'a Value, pointer: &str) -> Option<&'a str> {
+    let mut details = error["details"].as_array()?.iter();
+    details.find_map(|detail| detail.pointer(pointer)?.as_str())
+}
+
+/// A time as Google writes it: `3.5s`.
+fn seconds(text: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(text.strip_suffix('s')?.parse().ok()?).ok()
+}
+
+/// `retry-after-ms`, else `Retry-After` in seconds or as a date; a date counts from the answer's own.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let header = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let number = |name: &str| header(name)?.parse::<f64>().ok();
+    if let Some(ms) = number("retry-after-ms") {
+        return Duration::try_from_secs_f64(ms / 1000.0).ok();
+    }
+    if let Some(seconds) = number("retry-after") {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let date = |name: &str| DateTime::parse_from_rfc2822(header(name)?).ok();
+    let wait = date("retry-after")? - date("date")?;
+    Some(wait.to_std().unwrap_or_default())
+}
+
+/// The innermost cause: what went wrong, without the URL, which may hold a secret.
+fn root_cause(error: &reqwest::Error) -> String {
+    let mut cause = error.source();
+    while let Some(deeper) = cause.and_then(|cause| cause.source()) {
+        cause = Some(deeper);
+    }
+    match cause {
+        Some(cause) => cause.to_string(),
+        None if error.is_timeout() => "it took too long".into(),
+        None => "the request failed".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn limited(retry_after: Option<Duration>, message: &str) -> ProviderError {
+        ProviderError::RateLimited { retry_after, message: message.into() }
+    }
+
+    #[test]
+    fn statuses_and_codes_are_classified() {
+        let said = |code: &str| json!({"error": {"message": "m", "type": "t", "code": code}}).to_string();
+        let m = || "m".to_owned();
+        let cases = [
+            (401, said("invalid_api_key"), ProviderError::Unauthorized(m())),
+            (402, said(""), ProviderError::NoQuota(m())),
+            (401, said(""), ProviderError::Unauthorized(m())),
+            (403, said("unsupported_country"), ProviderError::Unauthorized(m())),
+            (404, said(""), ProviderError::UnknownModel(m())),
+            (400, said("model_not_found"), ProviderError::UnknownModel(m())),
+            (429, said("rate_limit_exceeded"), limited(None, "m")),
+            (429, said("insufficient_quota"), ProviderError::NoQuota(m())),
+            (400, said("context_length_exceeded"), ProviderError::TooLong(m())),
+            (413, said(""), ProviderError::TooLong(m())),
+            (400, said("invalid_prompt"), ProviderError::Refused(m())),
+            (422, said("anything"), ProviderError::Refused(m())),
+            (408, said(""), ProviderError::Unavailable(m())),
+            (500, said("server_error"), ProviderError::Unavailable(m())),
+            (529, said(""), ProviderError::Unavailable(m())),
+        ];
+        for (status, body, expected) in cases {
+            let status = StatusCode::from_u16(status).unwrap();
+            assert_eq!(from_http(status, &HeaderMap::new(), &body), expected, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn bodies_of_every_shape_are_read() {
+        let cases = [
+            (502, "<html><b>Bad</b></html>", ProviderError::Unavailable("HTTP 502 Bad Gateway".into())),
+            (404, "no such page", ProviderError::UnknownModel("HTTP 404 Not Found: no such page".into())),
+            (429, "", limited(None, "HTTP 429 Too Many Requests")),
+            (400, r#"{"detail":"bad tool"}"#, ProviderError::Refused("bad tool".into())),
+            (400, r#"{"error":"bad tool"}"#, ProviderError::Refused("bad tool".into())),
+            (400, r#"{"message":"bad","code":400}"#, ProviderError::Refused("bad".into())),
+            (
+                400,
+                r#"{"message":"this model's maximum context length is 8192"}"#,
+                ProviderError::TooLong("this model's maximum context length is 8192".into()),
+            ),
+            (400, "[]", ProviderError::Refused("HTTP 400 Bad Request: []".into())),
+            (
+                400,
+                r#"{"error":{"code":400,"message":"m","type":"exceed_context_size_error"}}"#,
+                ProviderError::TooLong("m".into()),
+            ),
+            (
+                502,
+                r#"{"error":{"code":502,"message":"Provider returned error","metadata":{"raw":"busy"}}}"#,
+                ProviderError::Unavailable("Provider returned error: busy".into()),
+            ),
+        ];
+        for (status, body, expected) in cases {
+            let status = StatusCode::from_u16(status).unwrap();
+            assert_eq!(from_http(status, &HeaderMap::new(), body), expected, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn googles_details_are_read() {
+        let body = |code: u16, message: &str, details: Value| {
+            let error = json!({"code": code, "message": message, "status": "S", "details": details});
+            json!([{"error": error}]).to_string()
+        };
+        let quota = |id: &str| json!([{"violations": [{"quotaId": id}]}, {"retryDelay": "34.5s"}]);
+        let too_long = "The input token count (9) exceeds the maximum number of tokens allowed (8).";
+        let depleted = "Your prepayment credits are depleted.";
+        let wait = Some(Duration::from_millis(34_500));
+        let cases = [
+            (400, "m", json!([{"reason": "API_KEY_INVALID"}]), ProviderError::Unauthorized("m".into())),
+            (400, "m", json!([{"fieldViolations": []}]), ProviderError::Refused("m".into())),
+            (400, too_long, json!([]), ProviderError::TooLong(too_long.into())),
+            (429, "m", quota("GenerateRequestsPerMinutePerProjectPerModel"), limited(wait, "m")),
+            (429, "m", quota("GenerateRequestsPerDayPerProjectPerModel"), ProviderError::NoQuota("m".into())),
+            (429, depleted, json!([]), ProviderError::NoQuota(depleted.into())),
+        ];
+        for (status, message, details, expected) in cases {
+            let body = body(status, message, details);
+            let status = StatusCode::from_u16(status).unwrap();
+            assert_eq!(from_http(status, &HeaderMap::new(), &body), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn errors_inside_a_stream_are_classified() {
+        let cases = [
+            (json!({"code": "server_error", "message": "m"}), ProviderError::Unavailable("m".into())),
+            (json!({"code": "rate_limit_exceeded", "message": "m"}), limited(None, "m")),
+            (json!({"code": "invalid_prompt", "message": "m"}), ProviderError::Refused("m".into())),
+            (json!({"type": "invalid_request_error", "message": "m"}), ProviderError::Refused("m".into())),
+            (json!({"type": "insufficient_quota", "message": "m"}), ProviderError::NoQuota("m".into())),
+            (json!({"code": "context_length_exceeded", "message": "m"}), ProviderError::TooLong("m".into())),
+            (json!({"code": "strange"}), ProviderError::Unavailable("strange".into())),
+            (json!({"code": 429, "message": "m"}), limited(None, "m")),
+            (json!({"code": "402", "message": "m"}), ProviderError::NoQuota("m".into())),
+            (json!({"code": 400, "message": "m"}), ProviderError::Refused("m".into())),
+            (json!({"code": 502, "message": "m"}), ProviderError::Unavailable("m".into())),
+            (json!({"code": 7, "message": "m"}), ProviderError::Unavailable("m".into())),
+            (json!(null), ProviderError::Unavailable("the answer failed".into())),
+        ];
+        for (error, expected) in cases {
+            assert_eq!(from_stream(&error), expected, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_wait_is_read_in_every_form() {
+        type Headers = &'static [(&'static str, &'static str)];
+        let cases: [(Headers, Option<u64>); 9] = [
+            (&[("retry-after", "7")], Some(7000)),
+            (&[("retry-after", "0.5")], Some(500)),
+            (&[("retry-after", "9"), ("retry-after-ms", "1500")], Some(1500)),
+            (
+                &[
+                    ("date", "Wed, 21 Oct 2026 07:28:00 GMT"),
+                    ("retry-after", "Wed, 21 Oct 2026 07:28:30 GMT"),
+                ],
+                Some(30_000),
+            ),
+            (
+                &[
+                    ("date", "Wed, 21 Oct 2026 07:28:00 GMT"),
+                    ("retry-after", "Wed, 21 Oct 2026 07:00:00 GMT"),
+                ],
+                Some(0),
+            ),
+            (&[("retry-after", "Wed, 21 Oct 2026 07:28:30 GMT")], None),
+            (&[("retry-after", "-3")], None),
+            (&[("retry-after", "inf")], None),
+            (&[("retry-after", "soon")], None),
+        ];
+        for (pairs, expected) in cases {
+            let headers = pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+            let expected = expected.map(Duration::from_millis);
+            assert_eq!(retry_after(&headers.collect()), expected, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn messages_are_short_and_without_the_key() {
+        let redactor = Redactor::new([&"sk-secret-key".into()]);
+        let long = format!("wrong key sk-secret-key:\n{}", "x".repeat(5000));
+        let ProviderError::Unauthorized(shown) = presentable(ProviderError::Unauthorized(long), &redactor)
+        else {
+            panic!("the class changed");
+        };
+        assert!(shown.starts_with("wrong key [secret]: xxx"), "{shown}");
+        assert_eq!(shown.chars().count(), 300);
+    }
+}

@@ -1,0 +1,535 @@
+//! Every model that can be asked, and what happens when one does not answer: the next is asked, as long as nothing of
+//! an answer has been told. Built by the composition root; the agent loop asks it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures::{StreamExt, stream};
+use tracing::warn;
+
+use super::capabilities::may_talk;
+use super::fit::fit;
+use super::{Capabilities, Event, EventStream, Item, Provider, ProviderError, Request};
+use figaro_domain::generation::{Generation, OutputFormat};
+use figaro_domain::model::ModelName;
+use figaro_domain::tool::ToolKind;
+
+/// The providers that are set up, by name, and the order of models.
+#[derive(Debug)]
+pub struct Models {
+    providers: BTreeMap<&'static str, Arc<dyn Provider>>,
+    default: ModelName,
+    fallback: Vec<ModelName>,
+    /// For each provider the model that the settings name for it.
+    own: Vec<ModelName>,
+    /// A tool searches the web for models whose provider does not.
+    outside_search: bool,
+}
+
+impl Models {
+    /// Providers, the model that answers, and those that stand in for it.
+    #[must_use]
+    pub fn new(
+        providers: impl IntoIterator<Item = Arc<dyn Provider>>,
+        default: ModelName,
+        fallback: Vec<ModelName>,
+    ) -> Self {
+        let providers = providers.into_iter().map(|provider| (provider.name(), provider)).collect();
+        Self { providers, default, fallback, own: Vec::new(), outside_search: false }
+    }
+
+    /// The same with the model that each provider is set up with.
+    #[must_use]
+    pub fn with_own(mut self, own: Vec<ModelName>) -> Self {
+        self.own = own;
+        self
+    }
+
+    /// The same where a tool searches the web for models whose provider does not.
+    #[must_use]
+    pub const fn with_outside_search(mut self, is_there: bool) -> Self {
+        self.outside_search = is_there;
+        self
+    }
+
+    /// The model that answers unless another is asked for.
+    #[must_use]
+    pub const fn default_model(&self) -> &ModelName {
+        &self.default
+    }
+
+    /// What a model can do; nothing for one whose provider is not set up.
+    #[must_use]
+    pub fn capabilities(&self, model: &ModelName) -> Option<Capabilities> {
+        Some(self.providers.get(model.provider.as_str())?.capabilities(&model.model))
+    }
+
+    /// The models that are asked where this one is meant, in order: it, then those that stand in for it.
+    #[must_use]
+    pub fn order(&self, model: &ModelName) -> Vec<ModelName> {
+        let others = self.fallback.iter().filter(|other| *other != model);
+        [model].into_iter().chain(others).cloned().collect()
+    }
+
+    /// The models that the owner has named: the one that answers, those that stand in for it, and each provider's own.
+    #[must_use]
+    pub fn named(&self) -> Vec<ModelName> {
+        let mut named = self.order(&self.default);
+        let own = self.own.iter().filter(|model| !named.contains(model)).cloned().collect::<Vec<_>>();
+        named.extend(own);
+        named
+    }
+
+    /// The names of the providers that are set up.
+    pub fn providers(&self) -> impl Iterator<Item = &'static str> {
+        self.providers.keys().copied()
+    }
+
+    /// The models that talk which a provider serves now, in its own order.
+    ///
+    /// # Errors
+    /// When it cannot be asked, or is not set up.
+    pub async fn served(&self, provider: &str) -> Result<Vec<ModelName>, ProviderError> {
+        let Some(service) = self.providers.get(provider) else {
+            return Err(ProviderError::UnknownModel(format!("{provider} is not set up")));
+        };
+        let names = service.models().await?.into_iter().filter(|name| may_talk(provider, name));
+        Ok(names.map(|model| ModelName { provider: provider.to_owned(), model }).collect())
+    }
+
+    /// Those of the settings that a model's provider has nothing like, by name.
+    #[must_use]
+    pub fn ignored(&self, model: &ModelName, settings: &Generation) -> Vec<&'static str> {
+        let provider = self.providers.get(model.provider.as_str());
+        provider.map(|provider| provider.ignored(&model.model, settings)).unwrap_or_default()
+    }
+
+    /// One pass of the first of these models that answers. The first event is [`Event::Answering`] with the name of
+    /// the model whose answer follows.
+    #[must_use]
+    pub fn stream(&self, order: &[ModelName], request: &Request) -> EventStream {
+        let mut open: Vec<Candidate> =
+            order.iter().filter_map(|name| self.candidate(name, request)).collect();
+        open.reverse();
+        let Some(first) = open.pop() else {
+            let names = order.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let missing = ProviderError::UnknownModel(format!("{names}: the provider is not set up"));
+            return stream::iter([Err(missing)]).boxed();
+        };
+        stream::unfold(Asking { current: Some(first), open, stream: None, told: None }, Asking::next).boxed()
+    }
+
+    /// Whether one of these models would search the web by itself for such a request.
+    #[must_use]
+    pub fn may_search(&self, order: &[ModelName], request: &Request) -> bool {
+        order.iter().filter_map(|model| self.capabilities(model)).any(|can| may_search(request, can))
+    }
+
+    /// The most tokens that one of these models takes of a request; `None` where that is not known of one.
+    #[must_use]
+    pub fn most_input(&self, order: &[ModelName]) -> Option<usize> {
+        let window = |model: &ModelName| self.providers.get(model.provider.as_str())?.window(&model.model);
+        order.iter().map(window).try_fold(0, |most, window| Some(most.max(window?)))
+    }
+
+    fn candidate(&self, name: &ModelName, request: &Request) -> Option<Candidate> {
+        let provider = self.providers.get(name.provider.as_str())?.clone();
+        let can = provider.capabilities(&name.model);
+        let mut request = self.fitted(request.clone(), name, can);
+        let answer = can.room_of_answer(request.settings.max_tokens);
+        let room = |window: usize| window.saturating_sub(answer);
+        let known = provider.window(&name.model).map(room);
+        if let Some(room) = known {
+            let asked = request.settings.max_tokens.and_then(|tokens| usize::try_from(tokens).ok());
+            if asked.is_some_and(|asked| asked > answer) {
+                request.settings.max_tokens = u32::try_from(answer).ok();
+            }
+            fit(&mut request, room);
+        }
+        // What is counted or guessed here may be more than the model says it takes.
+        let less = known.map_or(room(can.context_window), |room| room - room / 4);
+        Some(Candidate { name: name.clone(), provider, request, less: Some(less) })
+    }
+
+    /// A request without what a model cannot take.
+    fn fitted(
+        &self,
+        mut request: Request,
+        ModelName { provider, model }: &ModelName,
+        can: Capabilities,
+    ) -> Request {
+        model.clone_into(&mut request.model);
+        // What another provider understands is not sent, and takes no room.
+        request.items.iter_mut().for_each(|item| without_foreign(item, provider));
+        if !can.tools {
+            request.tools.clear();
+        }
+        request.web_search = may_search(&request, can);
+        // A tool that searches is for models whose provider does not do it by itself.
+        let needs_tool = !request.web_search && (can.web_search || self.outside_search);
+        request.tools.retain(|tool| needs_tool || tool.kind != ToolKind::WebSearch);
+        tell_schema(&mut request, can);
+        if !can.structured_output {
+            request.schema = None;
+        }
+        if !can.vision {
+            request.items.iter_mut().for_each(without_images);
+        }
+        if wants_free_json(&request) {
+            ask_for_json(&mut request.items);
+        }
+        request
+    }
+}
+
+/// Whether the provider searches for such a model in such a request.
+fn may_search(request: &Request, can: Capabilities) -> bool {
+    let has_tools = can.tools && request.tools.iter().any(|tool| tool.kind != ToolKind::WebSearch);
+    request.web_search
+        && can.web_search
+        && (can.search_with_tools || !has_tools)
+        && (can.search_with_json || !wants_free_json(request))
+}
+
+/// Whether the answer is to be JSON of no certain form.
+fn wants_free_json(request: &Request) -> bool {
+    request.schema.is_none() && request.settings.output_format == Some(OutputFormat::Json)
+}
+
+/// Tells a model in words what its answer is to look like, where it cannot be held to it in such a request.
+fn tell_schema(request: &mut Request, can: Capabilities) {
+    let is_held = can.structured_output && (can.schema_with_tools || request.tools.is_empty());
+    if let Some(answer) = request.schema.as_ref().filter(|_| request.tells_schema && !is_held) {
+        let words = "Your final answer is one JSON object and nothing else, without a code fence. It matches this JSON Schema:";
+        request.instructions.push_str(&format!("\n\n{words}\n{}", answer.schema));
+    }
+}
+
+fn without_foreign(item: &mut Item, provider: &str) {
+    if let Item::Assistant { private, .. } = item {
+        private.retain(|part| part.provider == provider);
+    }
+}
+
+/// The model is told that there is something it cannot see, so that it can say so.
+fn without_images(item: &mut Item) {
+    let (Item::User { text, images } | Item::ToolResult { output: text, images, .. }) = item else { return };
+    if !images.is_empty() {
+        *text += &format!("\n[pictures that you cannot see: {}]", images.len());
+        images.clear();
+    }
+}
+
+/// JSON of no certain form is asked for in words too: OpenAI refuses it else, and other models write blanks without end.
+fn ask_for_json(items: &mut [Item]) {
+    let last = items.iter_mut().rev().find_map(|item| match item {
+        Item::User { text, .. } => Some(text),
+        Item::Assistant { .. } | Item::ToolResult { .. } => None,
+    });
+    if let Some(text) = last {
+        text.push_str("\n[answer with one JSON object and nothing else]");
+    }
+}
+
+/// A model to ask, and what to ask it.
+struct Candidate {
+    name: ModelName,
+    provider: Arc<dyn Provider>,
+    request: Request,
+    /// The tokens that it is shortened to where the model refuses it as too long; none once it has been.
+    less: Option<usize>,
+}
+
+impl Candidate {
+    /// Shortens a request that was refused as too long, once; whether it is shorter now.
+    fn shorten(&mut self, error: &ProviderError) -> bool {
+        let ProviderError::TooLong(_) = error else { return false };
+        let Some(less) = self.less.take() else { return false };
+        let before = self.request.items.clone();
+        let half = self.request.count_tokens() / 2;
+        fit(&mut self.request, less.min(half));
+        self.request.items != before
+    }
+}
+
+/// Asking one model after the other.
+struct Asking {
+    current: Option<Candidate>,
+    /// Those that were not asked yet, the next one last.
+    open: Vec<Candidate>,
+    stream: Option<EventStream>,
+    /// An event that waits until the model's name has been told.
+    told: Option<Event>,
+}
+
+impl Asking {
+    async fn next(mut self) -> Option<(Result<Event, ProviderError>, Self)> {
+        if let Some(event) = self.told.take() {
+            return Some((Ok(event), self));
+        }
+        loop {
+            let Some(candidate) = &mut self.current else {
+                let event = self.stream.as_mut()?.next().await?;
+                return Some((event, self));
+            };
+            let (provider, request) = (candidate.provider.clone(), candidate.request.clone());
+            let stream = self.stream.get_or_insert_with(|| provider.stream(request));
+            match stream.next().await? {
+                Ok(event) => {
+                    let name = candidate.name.clone();
+                    self.current = None;
+                    self.told = Some(event);
+                    return Some((Ok(Event::Answering(name)), self));
+                }
+                Err(error) if candidate.shorten(&error) => {
+                    warn!(model = %candidate.name, "a request was too long for its model and is sent shorter");
+                    self.stream = None;
+                }
+                Err(error) if error.is_the_models() && !self.open.is_empty() => {
+                    warn!(model = %candidate.name, error = error.label(), "a model does not answer; the next is asked");
+                    self.current = self.open.pop();
+                    self.stream = None;
+                }
+                Err(error) => {
+                    self.current = None;
+                    return Some((Err(error), self));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use futures::future::BoxFuture;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{AnswerSchema, Finish, Image, ToolSpec};
+
+    type Answer = Vec<Result<Event, ProviderError>>;
+
+    /// Gives one answer and keeps what it was asked.
+    #[derive(Debug)]
+    struct Fixed {
+        name: &'static str,
+        tools: bool,
+        answer: Answer,
+        asked: Mutex<Vec<Request>>,
+    }
+
+    impl Provider for Fixed {
+        fn name(&self) -> &'static str {
+            self.name
+        }
+
+        fn capabilities(&self, _model: &str) -> Capabilities {
+            Capabilities { tools: self.tools, ..Capabilities::of("nobody", "") }
+        }
+
+        fn window(&self, _model: &str) -> Option<usize> {
+            Some(Capabilities::of("nobody", "").context_window)
+        }
+
+        fn ignored(&self, _model: &str, _settings: &Generation) -> Vec<&'static str> {
+            Vec::new()
+        }
+
+        fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
+            Box::pin(async { Ok(Vec::new()) })
+        }
+
+        fn stream(&self, request: Request) -> EventStream {
+            self.asked.lock().unwrap().push(request);
+            stream::iter(self.answer.clone()).boxed()
+        }
+    }
+
+    fn fixed(name: &'static str, answer: Answer) -> Arc<Fixed> {
+        Arc::new(Fixed { name, tools: name == "a", answer, asked: Mutex::default() })
+    }
+
+    fn name(text: &str) -> ModelName {
+        text.parse().unwrap()
+    }
+
+    fn says(text: &str) -> Result<Event, ProviderError> {
+        Ok(Event::TextDelta(text.into()))
+    }
+
+    fn whole() -> Result<Event, ProviderError> {
+        Ok(Event::Completed { finish: Finish::Stop, usage: None })
+    }
+
+    async fn told(first: Answer, second: Answer) -> Vec<String> {
+        let providers: [Arc<dyn Provider>; 2] = [fixed("a", first), fixed("b", second)];
+        let models = Models::new(providers, name("a:x"), vec![name("c:gone"), name("b:y")]);
+        let request = Request::new("", "", vec![Item::user("hi")]);
+        let events: Vec<_> = models.stream(&models.order(&name("a:x")), &request).collect().await;
+        let short = |event: Result<Event, ProviderError>| match event {
+            Ok(Event::Answering(name)) => name.to_string(),
+            Ok(Event::TextDelta(text)) => text,
+            Ok(_) => ".".to_owned(),
+            Err(error) => error.label().to_owned(),
+        };
+        events.into_iter().map(short).collect()
+    }
+
+    #[tokio::test]
+    async fn a_request_that_is_too_long_for_its_model_is_sent_shorter_once() {
+        let too_long = || vec![Err(ProviderError::TooLong("m".to_owned()))];
+        let provider = fixed("a", too_long());
+        let models = Models::new([provider.clone() as Arc<dyn Provider>], name("a:x"), Vec::new());
+        let request = Request::new("", "", vec![Item::user("word ".repeat(5_500))]);
+        let told: Vec<_> = models.stream(&[name("a:x")], &request).collect().await;
+        assert_eq!(told, too_long());
+        let asked = provider.asked.lock().unwrap();
+        let lengths: Vec<usize> = asked.iter().map(|request| request.items[0].text().len()).collect();
+        assert!(lengths.len() == 2 && lengths[0] == 27_500 && lengths[1] < 27_500, "{lengths:?}");
+    }
+
+    #[tokio::test]
+    async fn of_a_model_that_tells_its_window_later_nothing_is_cut_before() {
+        #[derive(Debug)]
+        struct Later(Arc<Fixed>);
+
+        impl Provider for Later {
+            fn name(&self) -> &'static str {
+                self.0.name()
+            }
+
+            fn capabilities(&self, model: &str) -> Capabilities {
+                self.0.capabilities(model)
+            }
+
+            fn window(&self, _model: &str) -> Option<usize> {
+                None
+            }
+
+            fn ignored(&self, _model: &str, _settings: &Generation) -> Vec<&'static str> {
+                Vec::new()
+            }
+
+            fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
+                self.0.models()
+            }
+
+            fn stream(&self, request: Request) -> EventStream {
+                self.0.stream(request)
+            }
+        }
+
+        let inner = fixed("a", vec![whole()]);
+        let retry = crate::retry::Retry::new(Arc::new(Later(inner.clone())), Default::default());
+        let models = Models::new([Arc::new(retry) as Arc<dyn Provider>], name("a:x"), Vec::new());
+        assert_eq!(models.most_input(&[name("a:x")]), None);
+        let request = Request::new("", "", vec![Item::user("word ".repeat(20_000))]);
+        let told: Vec<_> = models.stream(&[name("a:x")], &request).collect().await;
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert_eq!(inner.asked.lock().unwrap()[0].items, request.items);
+    }
+
+    #[tokio::test]
+    async fn the_next_is_asked_until_something_was_told() {
+        let down = || Err(ProviderError::Unavailable("down".into()));
+        let cases = [
+            (vec![says("A"), whole()], vec![says("B")], vec!["a:x", "A", "."]),
+            (vec![down()], vec![says("B"), whole()], vec!["b:y", "B", "."]),
+            (vec![Err(ProviderError::Stalled(Duration::ZERO))], vec![says("B")], vec!["b:y", "B"]),
+            (vec![Err(ProviderError::Unauthorized("no".into()))], vec![whole()], vec!["b:y", "."]),
+            (vec![says("A"), down()], vec![says("B")], vec!["a:x", "A", "unavailable"]),
+            (vec![down()], vec![Err(ProviderError::NoQuota("0".into()))], vec!["no_quota"]),
+            // Another model would be refused the same.
+            (vec![Err(ProviderError::Refused("bad".into()))], vec![says("B")], vec!["refused"]),
+        ];
+        for (first, second, wanted) in cases {
+            let case = format!("{first:?} {second:?}");
+            assert_eq!(told(first, second).await, wanted, "{case}");
+        }
+    }
+
+    #[tokio::test]
+    async fn each_model_gets_what_it_can_take() {
+        let (a, b) = (fixed("a", vec![Err(ProviderError::Cut("x".into()))]), fixed("b", vec![whole()]));
+        let providers: [Arc<dyn Provider>; 2] = [a.clone(), b.clone()];
+        let models = Models::new(providers, name("a:x"), vec![name("b:y")]);
+        let image = Image { mime_type: "image/png".into(), base64: "AA==".into() };
+        let items = vec![Item::User { text: "see".into(), images: vec![image] }];
+        let tool = Arc::new(ToolSpec::new("t", "", json!({})));
+        let request = Request { tools: vec![tool], web_search: true, ..Request::new("", "s", items) };
+        models.stream(&models.order(&name("a:x")), &request).collect::<Vec<_>>().await;
+        let asked = |provider: &Fixed| provider.asked.lock().unwrap()[0].clone();
+        let (first, second) = (asked(&a), asked(&b));
+        assert_eq!((first.model.as_str(), first.tools.len(), first.web_search), ("x", 1, false));
+        assert_eq!((second.model.as_str(), second.tools.len()), ("y", 0));
+        assert_eq!(second.items, [Item::user("see\n[pictures that you cannot see: 1]")]);
+    }
+
+    #[test]
+    fn json_of_no_certain_form_is_asked_for_in_words() {
+        let settings = Generation { output_format: Some(OutputFormat::Json), ..Generation::default() };
+        let schema = AnswerSchema { name: "s".into(), schema: json!({"type": "object"}) };
+        let hi = vec![Item::user("hi"), Item::user("there")];
+        let free = Request { settings, web_search: true, ..Request::new("", "", hi) };
+        let bound = Request { schema: Some(schema), ..free.clone() };
+        let words = Request { settings: Generation::default(), ..free.clone() };
+        let models = Models::new([], name("a:x"), Vec::new());
+        let all =
+            Capabilities { web_search: true, structured_output: true, ..Capabilities::of("nobody", "") };
+        let alone = Capabilities { search_with_json: false, ..all };
+        let cases = [
+            (&free, all, "there\n[answer with one JSON object and nothing else]", true),
+            (&free, alone, "there\n[answer with one JSON object and nothing else]", false),
+            (&bound, alone, "there", true),
+            (&words, alone, "there", true),
+        ];
+        for (request, can, last, searches) in cases {
+            let fitted = models.fitted(request.clone(), &name("a:x"), can);
+            assert_eq!(fitted.items, [Item::user("hi"), Item::user(last)]);
+            assert_eq!(fitted.web_search, searches, "{request:?}");
+        }
+    }
+
+    #[test]
+    fn a_form_that_a_model_cannot_be_held_to_is_told_in_words() {
+        let schema = AnswerSchema { name: "s".into(), schema: json!({"type": "object"}) };
+        let tool = Arc::new(ToolSpec::new("t", "", json!({})));
+        let with = |tools: &[Arc<ToolSpec>], tells_schema: bool| Request {
+            schema: Some(schema.clone()),
+            tools: tools.to_vec(),
+            tells_schema,
+            ..Request::new("", "Extract.", vec![Item::user("hi")])
+        };
+        let models = Models::new([], name("a:x"), Vec::new());
+        let free = Capabilities { tools: true, ..Capabilities::of("nobody", "") };
+        let all = Capabilities { structured_output: true, ..free };
+        let apart = Capabilities { schema_with_tools: false, ..all };
+        let tools = [tool];
+        for (request, can, is_told, is_held) in [
+            (with(&tools, true), all, false, true),
+            (with(&tools, true), apart, true, true),
+            (with(&[], true), apart, false, true),
+            (with(&[], true), free, true, false),
+            (with(&[], false), free, false, false),
+        ] {
+            let fitted = models.fitted(request, &name("a:x"), can);
+            assert_eq!(
+                fitted.instructions.ends_with("JSON Schema:\n{\"type\":\"object\"}"),
+                is_told,
+                "{can:?}"
+            );
+            assert_eq!((fitted.instructions == "Extract.", fitted.schema.is_some()), (!is_told, is_held));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_model_of_nobody_is_said_so() {
+        let models = Models::new([], name("a:x"), Vec::new());
+        let events: Vec<_> = models.stream(&[name("a:x")], &Request::new("", "", Vec::new())).collect().await;
+        assert_eq!(events, [Err(ProviderError::UnknownModel("a:x: the provider is not set up".into()))]);
+        assert_eq!(models.capabilities(&name("a:x")), None);
+    }
+}

@@ -1,0 +1,196 @@
+//! Ollama's own chat API. One call is one streamed `POST /api/chat`, for which a model that is not known yet is asked
+//! about first. Built by its descriptor.
+
+mod client;
+mod decoder;
+mod descriptor;
+mod embed;
+mod models;
+mod name;
+mod size;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, TryStreamExt, future, stream};
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout};
+use tracing::{debug, info};
+
+use self::client::{Client, begun, explained, is_about_tools};
+use self::decoder::Decoder;
+pub(super) use self::descriptor::DESCRIPTOR;
+use self::models::{Facts, Models};
+use self::name::NAME;
+use self::wire::Able;
+use super::fit::fit;
+use super::http::decode::decoded;
+use super::http::idle::Pulse;
+use super::http::lines::json_lines;
+use super::http::{Watch, error};
+use super::{Capabilities, EventStream, Provider, ProviderError, Request};
+use figaro_base::secret::{ExposeSecret, Redactor, SecretString};
+use figaro_domain::generation::Generation;
+
+/// So many models are asked about at a time.
+const ASKED_AT_ONCE: usize = 4;
+/// A model of which nothing is told for so long is listed all the same.
+const TELLING_LIMIT: Duration = Duration::from_secs(5);
+
+/// The chat API of one Ollama server.
+#[derive(Debug, Clone)]
+struct Ollama {
+    client: Client,
+    watch: Watch,
+    load_limit: Duration,
+    models: Arc<Models>,
+}
+
+impl Ollama {
+    /// `base_url` ends before `/api`; a key is only for servers behind something that wants one, and an empty one is
+    /// none. The client must bound the time to connect, and no call as a whole. A server that is silent for
+    /// `idle_limit` amid an answer has stalled, and so has one that has not begun it after `load_limit`: until then it
+    /// may be loading the model.
+    fn new(
+        http: reqwest::Client,
+        base_url: &str,
+        key: Option<SecretString>,
+        idle_limit: Duration,
+        load_limit: Duration,
+    ) -> Self {
+        let key = key.filter(|key| !key.expose_secret().is_empty());
+        let watch = Watch { redactor: Redactor::new(&key), idle_limit };
+        let client = Client::new(http, base_url, key.as_ref());
+        Self { client, watch, load_limit, models: Arc::default() }
+    }
+
+    async fn open(self, mut request: Request, pulse: Pulse) -> Result<EventStream, ProviderError> {
+        let model = request.model.clone();
+        let opened = match self.get_to_know(&model).await {
+            Ok(()) => self.ask(&request, &pulse).await,
+            Err(error) => Err(error),
+        };
+        let opened = match opened {
+            Err(error) if !request.tools.is_empty() && is_about_tools(&error) => {
+                info!(model, "the model takes no tools and is asked again without");
+                self.models.refused_tools(&model);
+                request.tools.clear();
+                self.ask(&request, &pulse).await
+            }
+            opened => opened,
+        };
+        if matches!(opened, Err(ProviderError::UnknownModel(_))) {
+            self.models.forget(&model);
+        }
+        opened
+    }
+
+    async fn ask(&self, request: &Request, pulse: &Pulse) -> Result<EventStream, ProviderError> {
+        let model = request.model.as_str();
+        let (can, thinking) = self.models.abilities(model);
+        let longest = request.settings.max_tokens;
+        let mut request = request.clone();
+        let room = size::room(longest, thinking, can.context_window);
+        let able = Able { tools: can.tools, vision: can.vision, thinking };
+        fit(&mut request, room);
+        let mut body = wire::body(&request, able);
+        // What only the body tells: what JSON adds to tools and calls.
+        let excess = size::input_tokens(&body).saturating_sub(room);
+        if excess > 0 {
+            fit(&mut request, room.saturating_sub(excess));
+            body = wire::body(&request, able);
+        }
+        let needed = size::context(size::input_tokens(&body), longest, thinking, can.context_window)?;
+        body["options"]["num_ctx"] = self.models.context(model, needed, Instant::now()).into();
+        let answer = self.client.send("/api/chat", Some(&body));
+        let answer = begun(answer, self.load_limit, pulse, self.watch.idle_limit).await;
+        let answer = answer.map_err(|error| explained(error, model))?;
+        pulse.beat();
+        let (pulse, model) = (pulse.clone(), model.to_owned());
+        let bytes = answer.bytes_stream().inspect(move |_| pulse.beat());
+        let events = decoded(json_lines(bytes), Decoder::after(&request.items));
+        Ok(events.map_err(move |error| explained(error, &model)).boxed())
+    }
+
+    /// Asks about a model that is not known. A server that does not tell may still answer.
+    async fn get_to_know(&self, model: &str) -> Result<(), ProviderError> {
+        if self.models.knows(model) {
+            return Ok(());
+        }
+        let shown = self.client.json("/api/show", Some(&json!({"model": model}))).await;
+        match shown.map_err(|error| explained(error, model)) {
+            Ok(shown) => self.models.learn(model, Facts::shown(&shown)),
+            Err(ProviderError::Refused(_) | ProviderError::Foreign(_)) => {
+                debug!(model, "the server tells nothing of a model");
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// The names of the models that answer; on the way all that is told of them is learned.
+    async fn list(&self) -> Result<Vec<String>, ProviderError> {
+        let listed = self.client.json::<Value>("/api/tags", None).await;
+        let listed = listed.map_err(|error| explained(error, ""))?;
+        let entries = listed["models"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let described = entries.iter().filter_map(|entry| {
+            let name = entry["name"].as_str().or_else(|| entry["model"].as_str())?;
+            Some(self.described(name.to_owned(), Facts::listed(entry)))
+        });
+        let names = stream::iter(described.collect::<Vec<_>>()).buffered(ASKED_AT_ONCE);
+        Ok(names.filter_map(future::ready).collect().await)
+    }
+
+    /// The name of a model that answers, once it is known as well as it can be.
+    async fn described(&self, name: String, listed: Option<Facts>) -> Option<String> {
+        let facts = match listed {
+            Some(facts) => facts,
+            None => {
+                let asked = json!({"model": name});
+                let shown = timeout(TELLING_LIMIT, self.client.json("/api/show", Some(&asked))).await;
+                let Ok(Ok(shown)) = shown else { return Some(name) };
+                Facts::shown(&shown)
+            }
+        };
+        self.models.learn(&name, facts);
+        facts.answers().then_some(name)
+    }
+}
+
+impl Provider for Ollama {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn capabilities(&self, model: &str) -> Capabilities {
+        self.models.abilities(model).0
+    }
+
+    fn window(&self, _model: &str) -> Option<usize> {
+        // What a model has is asked of the server before the first request to it.
+        None
+    }
+
+    fn ignored(&self, _model: &str, _settings: &Generation) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
+        let ollama = self.clone();
+        async move {
+            let limit = ollama.watch.idle_limit;
+            let listed = timeout(limit, ollama.list()).await.unwrap_or(Err(ProviderError::Stalled(limit)));
+            listed.map_err(|error| error::presentable(error, &ollama.watch.redactor))
+        }
+        .boxed()
+    }
+
+    fn stream(&self, request: Request) -> EventStream {
+        let ollama = self.clone();
+        self.watch.clone().over(move |pulse| ollama.open(request, pulse))
+    }
+}

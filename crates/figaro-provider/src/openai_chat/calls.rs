@@ -1,0 +1,440 @@
+//! Puts calls together from their pieces. Servers differ in what a piece names its call by: an index, an id, a name, or
+//! nothing at all; some use one index for several calls, and some say a whole call twice. Used by the decoder.
+
+use std::collections::{BTreeSet, HashSet};
+
+use serde_json::{Map, Value};
+use tracing::debug;
+
+use super::arguments::Arguments;
+use figaro_domain::tool::Call;
+
+/// So many bytes are kept of all calls of an answer, before whoever bounds the answer sees any of them: more than it may
+/// have.
+const MAX_BYTES: usize = 1024 * 1024;
+/// What a call counts at least.
+const CALL_BYTES: usize = 64;
+
+/// The calls of one answer so far, in the order they began.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    begun: Vec<Begun>,
+    places: Places,
+    bytes: usize,
+}
+
+/// A piece of a call.
+#[derive(Debug, Default)]
+struct Piece {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// All of a call's pieces so far.
+#[derive(Debug, Default)]
+struct Begun {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: Arguments,
+}
+
+/// Where calls stand by what pieces name them by, so that none is looked for among all.
+#[derive(Debug, Default)]
+struct Places {
+    by_index: BTreeSet<(u64, usize)>,
+    by_id: BTreeSet<(String, usize)>,
+    by_both: BTreeSet<(String, Option<u64>, usize)>,
+}
+
+impl Calls {
+    /// What a piece of the answer adds to them.
+    pub(super) fn absorb(&mut self, delta: &Value) {
+        let pieces = delta["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
+        for (at, piece) in pieces.iter().enumerate() {
+            self.add(Piece::of(piece, &piece["function"]), at == 0);
+        }
+        // The form before there were several calls.
+        let only = &delta["function_call"];
+        if pieces.is_empty() && only.is_object() {
+            self.add(Piece::of(only, only), true);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.begun.is_empty()
+    }
+
+    /// Whether more has come than is kept.
+    pub(super) const fn is_too_long(&self) -> bool {
+        self.bytes > MAX_BYTES
+    }
+
+    /// All of them, now that the answer has ended; each gets an id that is not taken. Of an answer that was cut off
+    /// only those count that are whole.
+    pub(super) fn end(&mut self, is_cut: bool, taken: &mut HashSet<String>) -> Vec<Call> {
+        let mut calls = Vec::new();
+        let mut count = 0;
+        for Begun { id, name, arguments, .. } in std::mem::take(&mut self.begun) {
+            if name.is_empty() || (is_cut && !arguments.is_object()) {
+                debug!(cut = is_cut, "a call that is not whole was ignored");
+                continue;
+            }
+            calls.push(Call { id: free(id, taken, &mut count), name, arguments: arguments.into_text() });
+        }
+        calls
+    }
+
+    fn add(&mut self, piece: Piece, is_first: bool) {
+        self.bytes += piece.id.len() + piece.name.len() + piece.arguments.len();
+        if self.is_too_long() {
+            return;
+        }
+        match self.place(&piece, is_first) {
+            Some(at) => self.join(piece, at),
+            None => self.begin(piece),
+        }
+    }
+
+    fn begin(&mut self, piece: Piece) {
+        self.bytes += CALL_BYTES;
+        let call = Begun::of(piece);
+        self.places.add(&call, self.begun.len());
+        self.begun.push(call);
+    }
+
+    /// Adds a piece to a call, or begins another where nothing can be added.
+    fn join(&mut self, piece: Piece, at: usize) {
+        let Some(known) = self.begun.get_mut(at) else { return };
+        let named = (known.index.is_some(), known.id.is_empty());
+        // Without what it was named by: that may change, twice at most.
+        let changes = (!named.0 && piece.index.is_some()) || (named.1 && !piece.id.is_empty());
+        if changes {
+            self.places.remove(known, at);
+        }
+        let another = known.join(piece);
+        if changes {
+            self.places.add(known, at);
+        }
+        if let Some(piece) = another {
+            // It may have got the name of the one before.
+            self.bytes += piece.name.len();
+            self.begin(piece);
+        }
+    }
+
+    /// The call that a piece belongs to; none if it begins one. `is_first` of those that came together.
+    fn place(&self, piece: &Piece, is_first: bool) -> Option<usize> {
+        if let Some(at) = self.places.of_id(piece) {
+            return Some(at);
+        }
+        let begins = !piece.name.is_empty();
+        if let Some(at) = self.places.of_index(piece) {
+            // One index for all calls: then it is the id that tells them apart.
+            let is_other = |known: &Begun| begins && !piece.id.is_empty() && !known.id.is_empty();
+            return (!self.begun.get(at).is_some_and(is_other)).then_some(at);
+        }
+        let last = self.begun.len().checked_sub(1)?;
+        if !begins {
+            return Some(last);
+        }
+        let is_nameless = piece.id.is_empty() && piece.index.is_none();
+        let repeats = self.begun.last().is_some_and(|known| known.name == piece.name);
+        (is_nameless && is_first && repeats).then_some(last)
+    }
+}
+
+impl Places {
+    fn add(&mut self, call: &Begun, at: usize) {
+        self.by_index.extend(call.index.map(|index| (index, at)));
+        if !call.id.is_empty() {
+            self.by_id.insert((call.id.clone(), at));
+            self.by_both.insert((call.id.clone(), call.index, at));
+        }
+    }
+
+    fn remove(&mut self, call: &Begun, at: usize) {
+        if let Some(index) = call.index {
+            self.by_index.remove(&(index, at));
+        }
+        self.by_id.remove(&(call.id.clone(), at));
+        self.by_both.remove(&(call.id.clone(), call.index, at));
+    }
+
+    /// The last call with the index of a piece.
+    fn of_index(&self, piece: &Piece) -> Option<usize> {
+        let index = piece.index?;
+        self.by_index.range((index, 0)..=(index, usize::MAX)).next_back().map(|(_, at)| *at)
+    }
+
+    /// The last call with the id of a piece, and with no other index.
+    fn of_id(&self, piece: &Piece) -> Option<usize> {
+        let id = &piece.id;
+        if id.is_empty() {
+            return None;
+        }
+        if piece.index.is_none() {
+            let all = (id.clone(), 0)..=(id.clone(), usize::MAX);
+            return self.by_id.range(all).next_back().map(|(_, at)| *at);
+        }
+        let last = |index: Option<u64>| {
+            let all = (id.clone(), index, 0)..=(id.clone(), index, usize::MAX);
+            self.by_both.range(all).next_back().map(|(_, _, at)| *at)
+        };
+        last(None).max(last(piece.index))
+    }
+}
+
+impl Piece {
+    fn of(piece: &Value, function: &Value) -> Self {
+        Self {
+            index: piece["index"].as_u64(),
+            id: text(&piece["id"]),
+            name: text(&function["name"]),
+            arguments: text(&function["arguments"]),
+        }
+    }
+}
+
+impl Begun {
+    fn of(Piece { index, id, name, arguments: piece }: Piece) -> Self {
+        let mut arguments = Arguments::default();
+        arguments.push(&piece);
+        Self { index, id, name, arguments }
+    }
+
+    /// Adds a piece; gives it back as a call of its own where nothing can be added. The same again says nothing.
+    fn join(&mut self, piece: Piece) -> Option<Piece> {
+        if !piece.arguments.trim().is_empty() && self.arguments.is_object() {
+            if self.arguments.is(&piece.arguments) {
+                return None;
+            }
+            let stands_in = self.arguments.is_empty_object() && piece.name.is_empty();
+            if !stands_in {
+                let name = if piece.name.is_empty() { self.name.clone() } else { piece.name };
+                return Some(Piece { name, ..piece });
+            }
+            self.arguments = Arguments::default();
+        }
+        self.index = self.index.or(piece.index);
+        self.arguments.push(&piece.arguments);
+        if self.id.is_empty() {
+            self.id = piece.id;
+        }
+        if self.name.is_empty() {
+            self.name = piece.name;
+        }
+        None
+    }
+}
+
+/// Whether a text is a whole JSON object.
+pub(super) fn is_object(text: &str) -> bool {
+    serde_json::from_str::<Map<String, Value>>(text).is_ok()
+}
+
+/// The id if nothing else has it, else the next of our own. The same conversation gets the same ids. `count` is that of
+/// the one before: ids up to it are taken.
+fn free(id: String, taken: &mut HashSet<String>, count: &mut usize) -> String {
+    if !id.is_empty() && taken.insert(id.clone()) {
+        return id;
+    }
+    *count = taken.len().max(*count);
+    loop {
+        *count += 1;
+        let own = format!("call_{count}");
+        if taken.insert(own.clone()) {
+            return own;
+        }
+    }
+}
+
+/// A string as it is; arguments that came as an object, as their JSON.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    /// The calls of these deltas in short: `a:f{}` is a call of `f` with the id `a`.
+    fn made(deltas: &[Value], is_cut: bool) -> String {
+        let mut calls = Calls::default();
+        deltas.iter().for_each(|delta| calls.absorb(delta));
+        let mut taken = HashSet::from(["old".to_owned()]);
+        let ended = calls.end(is_cut, &mut taken);
+        let short = ended.into_iter().map(|call| format!("{}:{}{}", call.id, call.name, call.arguments));
+        short.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Pieces that come together, each as `index id name arguments`: `-` is null, `_` empty, `=` not in a string.
+    fn delta(pieces: &str) -> Value {
+        let field = |field: &str| match field {
+            "-" => Value::Null,
+            "_" => "".into(),
+            text => text.replace('\'', "\"").into(),
+        };
+        let piece = |piece: &str| {
+            let [index, id, name, arguments] = piece.split(' ').collect::<Vec<_>>().try_into().unwrap();
+            let index = index.parse::<u64>().map_or(Value::Null, Value::from);
+            let arguments = match arguments.strip_prefix('=') {
+                Some(plain) => serde_json::from_str(&plain.replace('\'', "\"")).unwrap(),
+                None => field(arguments),
+            };
+            let function = json!({"name": field(name), "arguments": arguments});
+            json!({"index": index, "id": field(id), "type": "function", "function": function})
+        };
+        json!({"tool_calls": pieces.split(" | ").map(piece).collect::<Vec<_>>()})
+    }
+
+    #[test]
+    fn calls_are_put_together_however_their_pieces_are_named() {
+        let cases: [(&str, &[&str], &str); 19] = [
+            (
+                "as OpenAI does",
+                &["0 a f _", "0 - - {'x'", "0 - - :1}", "1 b g _", "1 - - {}"],
+                "a:f{'x':1} b:g{}",
+            ),
+            ("two by turns", &["0 a f { | 1 b g {", "0 - - } | 1 - - }"], "a:f{} b:g{}"),
+            ("whole, without ids and indexes", &["- - f {} | - - f {}"], "call_2:f{} call_3:f{}"),
+            (
+                "arguments as objects, one call a chunk",
+                &["- - f ={'x':1}", "- - f ={'x':2}", "- - g -"],
+                "call_2:f{'x':1} call_3:f{'x':2} call_4:g",
+            ),
+            ("the name in each piece", &["0 a f {'x'", "0 a f :1}", "0 a f _"], "a:f{'x':1}"),
+            (
+                "only the name in each piece",
+                &["- - f {'x'", "- - f :1}", "- - g {}"],
+                "call_2:f{'x':1} call_3:g{}",
+            ),
+            ("nothing in later pieces", &["- a f {", "- - - }"], "a:f{}"),
+            ("the index comes late", &["- a f {", "0 - - }"], "a:f{}"),
+            ("the id and the name come late", &["0 - - _", "0 a f {", "0 - - }"], "a:f{}"),
+            ("one index for all", &["0 a f {}", "0 b f {}"], "a:f{} b:f{}"),
+            (
+                "one index for all, in pieces",
+                &["0 a f _", "0 - - {}", "0 b g _", "0 - - {'x':1}"],
+                "a:f{} b:g{'x':1}",
+            ),
+            ("one index for all, no ids", &["0 - f {}", "0 - g {'x':1}"], "call_2:f{} call_3:g{'x':1}"),
+            ("another id in each piece", &["0 a f {", "0 b - }"], "a:f{}"),
+            ("one id for all", &["0 a f {}", "1 a g _", "1 - - {}"], "a:f{} call_3:g{}"),
+            ("an id of an earlier call", &["0 old f {}"], "call_2:f{}"),
+            ("a whole call twice", &["0 a f {}", "0 a f {}"], "a:f{}"),
+            ("a stand-in before the arguments", &["0 a f {}", "0 - - {'x'", "0 - - :1}"], "a:f{'x':1}"),
+            ("another index in later pieces", &["3 a f {", "0 - - }"], "a:f{}"),
+            ("a call without a name", &["0 a - {}"], ""),
+        ];
+        for (name, deltas, expected) in cases {
+            let deltas: Vec<Value> = deltas.iter().map(|pieces| delta(pieces)).collect();
+            assert_eq!(made(&deltas, false), expected.replace('\'', "\""), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_form_before_there_were_several_calls_is_read() {
+        let old = |function: Value| json!({"function_call": function});
+        let pieces = [old(json!({"name": "f", "arguments": "{"})), old(json!({"arguments": "}"}))];
+        assert_eq!(made(&pieces, false), "call_2:f{}");
+        let mut both = delta("0 a f {}");
+        both["function_call"] = json!({"name": "f", "arguments": "{}"});
+        assert_eq!(made(&[both], false), "a:f{}");
+        let none = [old(Value::Null), json!({"tool_calls": null}), json!({"tool_calls": []}), Value::Null];
+        assert_eq!(made(&none, false), "");
+    }
+
+    #[test]
+    fn of_an_answer_cut_off_only_whole_calls_count() {
+        let deltas = [delta("0 a f {} | 1 b f {'x' | 2 c f _")];
+        assert_eq!(made(&deltas, true), "a:f{}");
+        assert_eq!(made(&deltas, false), "a:f{} b:f{\"x\" c:f");
+    }
+
+    #[test]
+    fn no_more_is_kept_than_an_answer_may_have() {
+        let long = "x".repeat(10_000);
+        let begin = delta("0 a f {'x':'");
+        let piece = json!({"tool_calls": [{"index": 0, "function": {"arguments": long}}]});
+        let many = |piece: &dyn Fn(usize) -> Value| {
+            let mut calls = Calls::default();
+            calls.absorb(&delta("9 z g {}"));
+            calls.absorb(&begin);
+            let taken = (0..100_000).take_while(|at| {
+                calls.absorb(&piece(*at));
+                !calls.is_too_long()
+            });
+            let taken = taken.count();
+            let bytes: usize = calls.begun.iter().map(|call| call.id.len() + call.name.len()).sum();
+            let mut ids = HashSet::new();
+            let whole = calls.end(true, &mut ids).into_iter().map(|call| call.name);
+            (taken, bytes, whole.collect::<Vec<_>>())
+        };
+        let (taken, _, whole) = many(&|_| piece.clone());
+        assert_eq!((taken, whole), (104, vec!["g".to_owned()]), "what is whole of it counts");
+        let (taken, ..) = many(&|at| delta(&format!("{} c{at} h {{}}", at + 10)));
+        assert!((5_000..20_000).contains(&taken), "{taken} small calls");
+        // Each of these is a call of its own, with the name of the one before.
+        let named = json!({"tool_calls": [{"index": 9, "function": {"name": long, "arguments": "{}"}}]});
+        let mut calls = Calls::default();
+        calls.absorb(&named);
+        (0..10_000).for_each(|at| calls.absorb(&delta(&format!("9 - - {{'x':{at}}}"))));
+        let bytes: usize = calls.begun.iter().map(|call| call.name.len()).sum();
+        assert!(calls.is_too_long() && bytes < 2 * MAX_BYTES, "{bytes}");
+    }
+
+    #[test]
+    fn own_ids_are_counted_on() {
+        let mut taken: HashSet<String> = (0..20_000).map(|at| format!("call_{}", at + 20_001)).collect();
+        let mut count = 0;
+        let ids: Vec<String> = (0..20_000).map(|_| free(String::new(), &mut taken, &mut count)).collect();
+        assert_eq!((ids[0].as_str(), ids[19_999].as_str(), count), ("call_40001", "call_60000", 60_000));
+    }
+
+    /// The call that a piece belongs to, looked for among all.
+    fn sought(calls: &Calls, piece: &Piece, is_first: bool) -> Option<usize> {
+        let same_index = |known: &Begun| piece.index.is_some() && known.index == piece.index;
+        let clashes = |known: &Begun| piece.index.is_some() && known.index.is_some() && !same_index(known);
+        let same_id = |known: &Begun| !piece.id.is_empty() && known.id == piece.id && !clashes(known);
+        let last = calls.begun.len().checked_sub(1);
+        let by_index = calls.begun.iter().rposition(same_index);
+        match calls.begun.iter().rposition(same_id) {
+            Some(at) => Some(at),
+            None if by_index.is_some() => {
+                let known = &calls.begun[by_index?];
+                let is_other = !piece.name.is_empty() && !piece.id.is_empty() && !known.id.is_empty();
+                by_index.filter(|_| !is_other)
+            }
+            None if piece.name.is_empty() => last,
+            None => {
+                let is_nameless = piece.id.is_empty() && piece.index.is_none();
+                last.filter(|last| is_nameless && is_first && calls.begun[*last].name == piece.name)
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_piece_finds_its_call_without_a_search(pieces in prop::collection::vec(
+            (prop::option::of(0..3_u64), "[ab]?", "[fg]?", prop::sample::select(vec!["", "{", "}", "{}", "1"]), any::<bool>()),
+            0..30,
+        )) {
+            let mut calls = Calls::default();
+            for (index, id, name, arguments, is_first) in pieces {
+                let piece = Piece { index, id, name, arguments: arguments.to_owned() };
+                prop_assert_eq!(calls.place(&piece, is_first), sought(&calls, &piece, is_first));
+                calls.add(piece, is_first);
+            }
+        }
+    }
+}

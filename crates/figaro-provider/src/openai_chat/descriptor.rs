@@ -1,0 +1,33 @@
+//! How a service of the Chat Completions dialect is set up and built.
+
+use std::sync::Arc;
+
+use super::OpenAiChat;
+use super::name::NAME;
+use crate::descriptor::Descriptor;
+use crate::openai_embed;
+use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable};
+
+/// Any service of the dialect.
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
+    spec: ProviderSpec {
+        name: NAME,
+        description: "any service of the Chat Completions dialect",
+        variables: &[
+            ProviderVariable::base_url(
+                "COMPATIBLE_BASE_URL",
+                "The service's address up to /v1, such as https://openrouter.ai/api/v1.",
+            )
+            .required("the address of the service, like http://127.0.0.1:8080/v1")
+            .with_path("/v1")
+            .sets_up(),
+            ProviderVariable::key("COMPATIBLE_API_KEY", "Its key, if it takes one."),
+            ProviderVariable::model("COMPATIBLE_MODEL", "The model that answers there.")
+                .required("the name of a model that it serves"),
+        ],
+    },
+    build: |settings, http, idle_limit| {
+        Arc::new(OpenAiChat::new(http, &settings.base_url, settings.given_key(), idle_limit))
+    },
+    embedder: Some(openai_embed::embedder),
+};

@@ -1,0 +1,133 @@
+//! A model's reasoning, kept only to be sent back: OpenRouter's `reasoning_details`, which hold the signatures that
+//! some models ask for, and the `reasoning_content` without which DeepSeek refuses its own calls. Used by the decoder.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value, json};
+
+use super::name::NAME;
+use figaro_domain::conversation::PrivatePart;
+
+/// The fields of a message that go back as they came.
+pub(super) const FIELDS: [&str; 2] = [CONTENT, DETAILS];
+/// Where DeepSeek and those like it put the reasoning.
+pub(super) const CONTENT: &str = "reasoning_content";
+const DETAILS: &str = "reasoning_details";
+
+/// The reasoning of one answer.
+#[derive(Debug, Default)]
+pub(super) struct Reasoning {
+    content: String,
+    details: Vec<Map<String, Value>>,
+    /// Which of the details goes on under a kind and an index.
+    places: HashMap<(String, String), usize>,
+}
+
+impl Reasoning {
+    /// What a piece of the answer adds to it.
+    pub(super) fn absorb(&mut self, delta: &Value) {
+        self.content.push_str(delta[CONTENT].as_str().unwrap_or_default());
+        for detail in delta[DETAILS].as_array().into_iter().flatten().filter_map(Value::as_object) {
+            let place = place(detail);
+            let known = place.as_ref().and_then(|place| self.details.get_mut(*self.places.get(place)?));
+            match known {
+                Some(known) => join(known, detail),
+                None => {
+                    self.places.extend(place.map(|place| (place, self.details.len())));
+                    self.details.push(detail.clone());
+                }
+            }
+        }
+    }
+
+    /// The part that is sent back to this model, if there was any reasoning. What is sealed for a call has its id, and goes
+    /// back with it alone: not for calls that are left out.
+    pub(super) fn part(&self, model: &str, left_out: &HashSet<&str>) -> Option<PrivatePart> {
+        let mut data = json!({"model": model});
+        if !self.content.is_empty() {
+            data[CONTENT] = self.content.as_str().into();
+        }
+        let is_left_out = |detail: &&Map<String, Value>| {
+            detail.get("id").and_then(Value::as_str).is_some_and(|id| left_out.contains(id))
+        };
+        let details: Vec<_> = self.details.iter().filter(|detail| !is_left_out(detail)).collect();
+        if !details.is_empty() {
+            data[DETAILS] = json!(details);
+        }
+        let is_some = FIELDS.iter().any(|field| data.get(*field).is_some());
+        is_some.then(|| PrivatePart { provider: NAME.into(), data })
+    }
+}
+
+/// Under which kind and index text comes in pieces: its signature holds for the whole. What is sealed comes whole.
+fn place(detail: &Map<String, Value>) -> Option<(String, String)> {
+    let kind = detail.get("type").and_then(Value::as_str)?;
+    let index = detail.get("index").filter(|index| index.is_number())?;
+    matches!(kind, "reasoning.text" | "reasoning.summary").then(|| (kind.to_owned(), index.to_string()))
+}
+
+fn join(known: &mut Map<String, Value>, detail: &Map<String, Value>) {
+    for (key, value) in detail.iter().filter(|(_, value)| !value.is_null()) {
+        match (known.get_mut(key), value) {
+            (Some(Value::String(so_far)), Value::String(more))
+                if matches!(key.as_str(), "text" | "summary") =>
+            {
+                so_far.push_str(more);
+            }
+            (Some(so_far), value) => *so_far = value.clone(),
+            (None, value) => {
+                known.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(deltas: &[Value]) -> Option<Value> {
+        let mut reasoning = Reasoning::default();
+        deltas.iter().for_each(|delta| reasoning.absorb(delta));
+        reasoning.part("m", &HashSet::new()).map(|part| part.data)
+    }
+
+    #[test]
+    fn pieces_of_one_thought_are_one_part() {
+        let detail = |detail: Value| json!({"reasoning": "shown", "reasoning_details": [detail]});
+        let deltas = [
+            detail(json!({"type": "reasoning.text", "text": "Let", "signature": null, "index": 0})),
+            detail(
+                json!({"type": "reasoning.text", "text": " me", "format": "anthropic-claude-v1", "index": 0}),
+            ),
+            detail(json!({"type": "reasoning.text", "signature": "Et8B", "index": 0})),
+            detail(json!({"type": "reasoning.encrypted", "data": "AA", "id": "a", "index": 0})),
+            detail(json!({"type": "reasoning.encrypted", "data": "BB", "id": "b", "index": 0})),
+            detail(json!({"type": "reasoning.summary", "summary": "x", "index": 2})),
+            detail(json!({"type": "reasoning.summary", "summary": "y", "index": 2})),
+            detail(json!({"type": "reasoning.text", "text": "no index"})),
+            detail(json!({"type": "reasoning.text", "text": "none either"})),
+            detail(json!("odd")),
+        ];
+        let expected = json!({"model": "m", "reasoning_details": [
+            {"type": "reasoning.text", "text": "Let me", "signature": "Et8B", "format": "anthropic-claude-v1", "index": 0},
+            {"type": "reasoning.encrypted", "data": "AA", "id": "a", "index": 0},
+            {"type": "reasoning.encrypted", "data": "BB", "id": "b", "index": 0},
+            {"type": "reasoning.summary", "summary": "xy", "index": 2},
+            {"type": "reasoning.text", "text": "no index"},
+            {"type": "reasoning.text", "text": "none either"},
+        ]});
+        assert_eq!(kept(&deltas), Some(expected));
+    }
+
+    #[test]
+    fn reasoning_in_plain_words_is_kept_where_it_is_wanted_back() {
+        let deltas = [
+            json!({"reasoning_content": "Let"}),
+            json!({"reasoning_content": null}),
+            json!({"reasoning_content": " me"}),
+        ];
+        assert_eq!(kept(&deltas), Some(json!({"model": "m", "reasoning_content": "Let me"})));
+        assert_eq!(kept(&[json!({"reasoning": "only shown"}), json!({"content": "a"})]), None);
+    }
+}

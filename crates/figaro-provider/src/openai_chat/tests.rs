@@ -1,0 +1,261 @@
+//! Calls over a real loopback connection: a hand-made server sends chosen bytes in chosen pieces.
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::*;
+use crate::http::testing::faults::{MINUTE, Subject, Told, ask, fault_suite, replying, request, told};
+use crate::http::testing::{End, HTTP, Reply, Server};
+use crate::{Event, Finish};
+use figaro_domain::conversation::PrivatePart;
+use figaro_domain::tool::Call;
+use figaro_domain::usage::Usage;
+
+struct Chat;
+
+fault_suite!(Chat);
+
+fn provider(base_url: &str, key: Option<&str>) -> OpenAiChat {
+    OpenAiChat::new(HTTP.clone(), base_url, key.map(SecretString::from), MINUTE)
+}
+
+fn sse(chunk: &Value) -> String {
+    format!("data: {chunk}\n\n")
+}
+
+fn delta(delta: Value) -> Value {
+    json!({"id": "chatcmpl-1", "created": 1, "choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
+}
+
+fn words(text: &str) -> Value {
+    delta(json!({"content": text}))
+}
+
+fn stop() -> Value {
+    json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+}
+
+fn completed(usage: Option<Usage>) -> Result<Event, ProviderError> {
+    Ok(Event::Completed { finish: Finish::Stop, usage })
+}
+
+fn text(text: &str) -> Result<Event, ProviderError> {
+    Ok(Event::TextDelta(text.into()))
+}
+
+/// Everything before the end: line ends of both kinds, comments, data on several lines, unknown and broken events,
+/// reasoning in three places, a call in fragments and one in a piece, and text that looks like an end.
+fn rich_start() -> Vec<String> {
+    let call = |piece: Value| sse(&delta(json!({"tool_calls": [piece]})));
+    let detail = |detail: Value| sse(&delta(json!({"reasoning": "hm", "reasoning_details": [detail]})));
+    vec![
+        ": OPENROUTER PROCESSING\r\n\r\n".to_owned(),
+        sse(&delta(json!({"role": "assistant", "content": ""}))),
+        "event: keepalive\ndata: {}\n\n".into(),
+        detail(json!({"type": "reasoning.text", "text": "h", "index": 0})),
+        detail(json!({"type": "reasoning.text", "text": "m", "signature": "Et8B", "index": 0})),
+        sse(&words("<thi")),
+        sse(&words("nk>hm</think>\n\nНа здоровье ")).replace('\n', "\r\n"),
+        "data: this is not JSON\n\n".into(),
+        "id: 7\nretry: 10\ndata: {\"choices\": [{\"delta\":\r\ndata:  {\"content\": \"👩‍👧 \\ndata: [DONE]\\n\"}}]}\n\n".into(),
+        sse(&json!({"object": "not.invented.yet", "choices": []})),
+        call(json!({"index": 0, "id": "call_a", "type": "function", "function": {"name": "f", "arguments": "{\"a\":"}})),
+        call(json!({"index": 0, "function": {"arguments": "\"é\"}"}})),
+        call(json!({"function": {"name": "g", "arguments": {"b": 1}}})),
+    ]
+}
+
+/// The end as most have it: the reason, the count and the word that all is said.
+fn rich_end() -> Vec<String> {
+    let usage =
+        json!({"prompt_tokens": 9, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 4}});
+    vec![sse(&stop()), sse(&json!({"choices": [], "usage": usage})), "data: [DONE]\n\n".into()]
+}
+
+fn rich_events(usage: Option<Usage>) -> Told {
+    let call = |id: &str, name: &str, arguments: &str| Call {
+        id: id.into(),
+        name: name.into(),
+        arguments: arguments.into(),
+    };
+    let details = json!([{"type": "reasoning.text", "text": "hm", "signature": "Et8B", "index": 0}]);
+    let data = json!({"model": "m", "reasoning_details": details});
+    vec![
+        text("На здоровье "),
+        text("👩‍👧 \ndata: [DONE]\n"),
+        Ok(Event::Private(PrivatePart { provider: "compatible".into(), data })),
+        Ok(Event::ToolCall(call("call_a", "f", "{\"a\":\"é\"}"))),
+        Ok(Event::ToolCall(call("call_2", "g", "{\"b\":1}"))),
+        completed(usage),
+    ]
+}
+
+impl Subject for Chat {
+    const MODEL: &'static str = "m";
+    const KEY: &'static str = "sk-very-secret";
+
+    fn provider(base_url: &str, key: &str, idle_limit: Duration) -> Box<dyn Provider> {
+        Box::new(OpenAiChat::new(HTTP.clone(), base_url, Some(key.into()), idle_limit))
+    }
+
+    fn says(text: &str) -> String {
+        sse(&words(text))
+    }
+
+    fn end() -> String {
+        rich_end().concat()
+    }
+
+    fn rich() -> Vec<String> {
+        [rich_start(), rich_end()].concat()
+    }
+
+    fn rich_told() -> Told {
+        rich_events(counted())
+    }
+
+    fn noise() -> Vec<String> {
+        vec![
+            ": OPENROUTER PROCESSING\n\n".into(),
+            "data: this is not JSON\n\n".into(),
+            sse(&json!({"object": "not.invented.yet", "choices": []})),
+        ]
+    }
+
+    fn signs_of_life() -> Vec<String> {
+        vec![": OPENROUTER PROCESSING\n\n".into()]
+    }
+
+    fn failures() -> Vec<(String, ProviderError)> {
+        let down = json!({"id": "gen-1", "error": {"code": 502, "message": "it said sk-very-secret"}, "choices": [
+            {"index": 0, "delta": {"content": ""}, "finish_reason": "error"},
+        ]});
+        let limit = json!({"error": {"code": "rate_limit_exceeded", "message": "m"}});
+        let named = format!("event: error\n{}", sse(&json!({"error": {"message": "m"}})));
+        vec![
+            (sse(&down), ProviderError::Unavailable("it said [secret]".into())),
+            (sse(&limit), ProviderError::RateLimited { retry_after: None, message: "m".into() }),
+            (named, ProviderError::Unavailable("m".into())),
+        ]
+    }
+
+    fn refusal(message: &str) -> String {
+        json!({"error": {"message": message, "code": 0}}).to_string()
+    }
+
+    fn refusals() -> Vec<(&'static str, String, ProviderError)> {
+        let too_long = "This model's maximum context length is 8192 tokens.";
+        vec![
+            (
+                "401 Unauthorized",
+                json!({"error": {"message": "No auth credentials: sk-very-secret.", "code": 401}})
+                    .to_string(),
+                ProviderError::Unauthorized("No auth credentials: [secret].".into()),
+            ),
+            ("402 Payment Required", Self::refusal("m"), ProviderError::NoQuota("m".into())),
+            ("404 Not Found", Self::refusal("m"), ProviderError::UnknownModel("m".into())),
+            (
+                "404 Not Found",
+                json!({"detail": "Not Found"}).to_string(),
+                ProviderError::UnknownModel("Not Found".into()),
+            ),
+            (
+                "400 Bad Request",
+                json!({"object": "error", "message": too_long, "code": 400}).to_string(),
+                ProviderError::TooLong(too_long.into()),
+            ),
+            (
+                "503 Service Unavailable",
+                json!({"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}})
+                    .to_string(),
+                ProviderError::Unavailable("Loading model".into()),
+            ),
+        ]
+    }
+
+    /// Up to its reason an answer has broken off; from there on it is whole, counted or not.
+    fn may_tell(told: &Told, at: usize, _end: End) -> bool {
+        if at >= rich_start().concat().len() + sse(&stop()).len() {
+            let uncounted = Self::rich().concat().len() - "data: [DONE]\n\n".len();
+            return *told == rich_events(if at < uncounted { None } else { counted() });
+        }
+        let Some((Err(ProviderError::Cut(_)), rest)) = told.split_last() else { return false };
+        rest.len() <= 2 && *rest == rich_events(None)[..rest.len()]
+    }
+}
+
+fn counted() -> Option<Usage> {
+    Some(Usage { input: 9, cached: 4, output: 3 })
+}
+
+#[tokio::test]
+async fn it_is_asked_in_its_own_words_with_a_key_or_without() {
+    for key in [Some(Chat::KEY), None] {
+        let server = replying::<Chat>(Reply::stream(vec![Chat::rich().concat().into()])).await;
+        assert_eq!(ask::<Chat>(&provider(&server.base_url, key)).await, Chat::rich_told());
+        let heard = server.heard.lock().unwrap();
+        assert!(heard[0].head.starts_with("post /v1/chat/completions http/1.1\r\n"), "{}", heard[0].head);
+        let shown = heard[0].head.lines().find(|line| line.starts_with("authorization"));
+        assert_eq!(shown, key.map(|key| format!("authorization: bearer {key}")).as_deref());
+        assert_eq!(heard[0].body, wire::body(&request::<Chat>("Hi")));
+        assert_eq!(heard.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_without_a_word_of_its_end_has_broken_off() {
+    let cut = ProviderError::Cut("the stream ended early".into());
+    let reply = Reply::stream(vec![Chat::says("a").into()]);
+    assert_eq!(told::<Chat>(reply).await, [text("a"), Err(cut)]);
+}
+
+#[tokio::test]
+async fn the_word_that_all_is_said_is_an_end() {
+    let body = |done: &str| [sse(&words("a")), done.to_owned(), sse(&words("never"))].concat().into_bytes();
+    let whole = vec![text("a"), completed(None)];
+    let cases = [
+        (body("data: [DONE]\n\n"), whole.clone()),
+        (body("data:[DONE]\r\n\r\n"), whole.clone()),
+        (body("data: [DONE]\n\n").repeat(2), whole),
+    ];
+    for (bytes, expected) in cases {
+        let pieces = bytes.iter().map(|byte| vec![*byte]).collect();
+        for pieces in [vec![bytes.clone()], pieces] {
+            assert_eq!(told::<Chat>(Reply::stream(pieces)).await, expected);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_whole_answer_does_not_wait_for_a_server_that_hangs() {
+    let body = [sse(&words("a")), sse(&stop())].concat();
+    let hanging = Reply { end: End::Hang, ..Reply::stream(vec![body.into()]) };
+    assert_eq!(timeout(MINUTE / 2, told::<Chat>(hanging)).await, Ok(vec![text("a"), completed(None)]));
+}
+
+#[tokio::test]
+async fn models_are_listed_as_they_are_served() {
+    let expected = Ok(vec!["b/two:free".to_owned(), "a".to_owned()]);
+    let listed = json!([{"id": "b/two:free", "object": "model"}, {"name": "no id"}, {"id": "a"}]);
+    for body in [json!({"object": "list", "data": listed, "models": []}), listed] {
+        let reply = Reply::plain("200 OK\r\ncontent-type: application/json", &body.to_string());
+        let server = Server::replying(reply).await;
+        assert_eq!(provider(&server.base_url, Some(Chat::KEY)).models().await, expected);
+        let heard = server.heard.lock().unwrap();
+        assert!(heard[0].head.starts_with("get /v1/models http/1.1\r\n"), "{}", heard[0].head);
+    }
+    let server = Server::replying(Reply::plain("401 Unauthorized", r#"{"error":"no sk-very-secret"}"#)).await;
+    let refused = provider(&server.base_url, Some(Chat::KEY)).models().await;
+    assert_eq!(refused, Err(ProviderError::Unauthorized("no [secret]".into())));
+}
+
+#[test]
+fn of_two_measures_against_repetition_one_is_ignored() {
+    let provider = provider("http://127.0.0.1:9", None);
+    let repeat = Generation { repeat_penalty: Some(1.1), temperature: Some(1.0), ..Generation::default() };
+    let both = Generation { frequency_penalty: Some(0.5), ..repeat };
+    assert_eq!(provider.ignored("m", &repeat), Vec::<&str>::new());
+    assert_eq!(provider.ignored("m", &both), ["repeat_penalty"]);
+    assert!(provider.capabilities("openai/gpt-4o").vision);
+    assert!(!provider.capabilities("somebody-elses").vision);
+}

@@ -1,0 +1,485 @@
+//! Turns the events of the Responses API into ours, one at a time and without I/O. Servers that only resemble OpenAI
+//! leave out deltas, ids or whole events: what was missed is made up for later, and nothing is said twice.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+use tracing::debug;
+
+use super::name::NAME;
+use crate::http::decode::Decode;
+use crate::http::error;
+use crate::openai_client::cited;
+use crate::{Event, Finish, ProviderError};
+use figaro_domain::conversation::PrivatePart;
+use figaro_domain::tool::Call;
+use figaro_domain::usage::Usage;
+
+/// What has been told of one answer so far.
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    /// All text, in the order it was told.
+    text: String,
+    /// How many bytes of it belong to messages that are whole.
+    settled: usize,
+    /// Items that were told.
+    told: HashSet<String>,
+    /// Names and arguments of calls that were told.
+    calls: HashSet<(String, String)>,
+    /// The addresses of pages that were told.
+    cited: HashSet<String>,
+}
+
+impl Decode for Decoder {
+    /// Kinds of event that are not known say nothing.
+    fn absorb(&mut self, event: &Value) -> Result<Vec<Event>, ProviderError> {
+        let kind = event["type"].as_str().unwrap_or_default();
+        let events = match kind {
+            "response.output_text.delta" | "response.refusal.delta" => {
+                self.more(event["delta"].as_str().unwrap_or_default())
+            }
+            "response.output_item.added" => self.begun(&event["item"]),
+            "response.output_text.annotation.added" => self.page(&event["annotation"]),
+            "response.output_item.done" if event["item"]["type"] == "message" => {
+                let mut events = Vec::from_iter(self.message(&event["item"]));
+                events.extend(self.pages(&event["item"]));
+                return Ok(events);
+            }
+            "response.output_item.done" => self.item(&event["item"]),
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                return self.whole(kind, &event["response"]);
+            }
+            "error" => {
+                let nested = &event["error"];
+                return Err(error::from_stream(if nested.is_null() { event } else { nested }));
+            }
+            _ => None,
+        };
+        Ok(events.into_iter().collect())
+    }
+}
+
+impl Decoder {
+    fn more(&mut self, text: &str) -> Option<Event> {
+        self.text.push_str(text);
+        (!text.is_empty()).then(|| Event::TextDelta(text.to_owned()))
+    }
+
+    /// Only a hosted tool is worth telling of before it is done.
+    fn begun(&mut self, item: &Value) -> Option<Event> {
+        (item["type"] == "web_search_call" && self.is_new(item)).then_some(Event::Searched)
+    }
+
+    fn item(&mut self, item: &Value) -> Option<Event> {
+        match item["type"].as_str().unwrap_or_default() {
+            "function_call" => self.call(item),
+            "reasoning" => self.reasoning(item),
+            _ => self.begun(item),
+        }
+    }
+
+    /// A whole message: what its deltas lacked, if anything.
+    fn message(&mut self, item: &Value) -> Option<Event> {
+        if !self.is_new(item) {
+            return None;
+        }
+        let whole = message_text(item);
+        let told = &self.text[self.settled..];
+        if told.len() > whole.len() && told.starts_with(&whole) {
+            self.settled += whole.len();
+            return None;
+        }
+        let rest = whole.strip_prefix(told).unwrap_or_default().to_owned();
+        let event = self.more(&rest);
+        self.settled = self.text.len();
+        event
+    }
+
+    /// A page that the answer cites: said as it is cited, again with its message, and once more at the end.
+    fn page(&mut self, annotation: &Value) -> Option<Event> {
+        let page = cited(annotation).filter(|page| self.cited.insert(page.url.clone()))?;
+        Some(Event::Source(page))
+    }
+
+    fn pages(&mut self, message: &Value) -> Vec<Event> {
+        let parts = message["content"].as_array().into_iter().flatten();
+        let annotations = parts.filter_map(|part| part["annotations"].as_array()).flatten();
+        annotations.filter_map(|annotation| self.page(annotation)).collect()
+    }
+
+    /// A whole call; one that was cut off with the answer is none.
+    fn call(&mut self, item: &Value) -> Option<Event> {
+        if item["status"] == "incomplete" {
+            return None;
+        }
+        let Some(id) = item["call_id"].as_str().or_else(|| item["id"].as_str()) else {
+            debug!("a call without an id was ignored");
+            return None;
+        };
+        if !self.is_new(item) {
+            return None;
+        }
+        let call = Call { id: id.to_owned(), name: text(&item["name"]), arguments: text(&item["arguments"]) };
+        self.calls.insert((call.name.clone(), call.arguments.clone()));
+        Some(Event::ToolCall(call))
+    }
+
+    /// Reasoning as it came. Where it is neither sealed nor open there is nothing that could be sent back.
+    fn reasoning(&mut self, item: &Value) -> Option<Event> {
+        let sealed = item["encrypted_content"].as_str().is_some_and(|content| !content.is_empty());
+        let open = item["content"].as_array().is_some_and(|parts| !parts.is_empty());
+        let kept = (sealed || open) && self.is_new(item);
+        kept.then(|| Event::Private(PrivatePart { provider: NAME.into(), data: item.clone() }))
+    }
+
+    /// The last event: it repeats the whole answer, of which only what was missed is told.
+    fn whole(&mut self, kind: &str, response: &Value) -> Result<Vec<Event>, ProviderError> {
+        let finish = finish(kind, response)?;
+        let output = response["output"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let whole: String =
+            output.iter().filter(|item| item["type"] == "message").map(message_text).collect();
+        let rest = whole.strip_prefix(&self.text).unwrap_or_default().to_owned();
+        let mut events: Vec<Event> = self.more(&rest).into_iter().collect();
+        // Some servers give a call another id here.
+        let told = std::mem::take(&mut self.calls);
+        let is_told = |item: &Value| told.contains(&(text(&item["name"]), text(&item["arguments"])));
+        for item in output {
+            match item["type"].as_str().unwrap_or_default() {
+                "message" => events.extend(self.pages(item)),
+                "function_call" if !is_told(item) => events.extend(self.call(item)),
+                "reasoning" => events.extend(self.reasoning(item)),
+                _ => {}
+            }
+        }
+        events.push(Event::Completed { finish, usage: usage(&response["usage"]) });
+        Ok(events)
+    }
+
+    /// Notes an item, known by its id or, without one, by all it holds.
+    fn is_new(&mut self, item: &Value) -> bool {
+        let id = item["call_id"].as_str().or_else(|| item["id"].as_str());
+        self.told.insert(id.map_or_else(|| item.to_string(), str::to_owned))
+    }
+}
+
+/// The status decides: some servers send every end as `response.completed`.
+fn finish(kind: &str, response: &Value) -> Result<Finish, ProviderError> {
+    let status = response["status"].as_str().unwrap_or_default();
+    match (kind, status) {
+        ("response.failed", _) | (_, "failed") => Err(error::from_stream(&response["error"])),
+        (_, "cancelled") => Err(ProviderError::Cut("the provider cancelled it".into())),
+        ("response.incomplete", _) | (_, "incomplete") => {
+            match response["incomplete_details"]["reason"].as_str() {
+                Some("content_filter") => Ok(Finish::Filtered("content_filter".into())),
+                _ => Ok(Finish::Length),
+            }
+        }
+        _ => Ok(Finish::Stop),
+    }
+}
+
+fn usage(usage: &Value) -> Option<Usage> {
+    Some(Usage {
+        input: usage["input_tokens"].as_u64()?,
+        cached: usage["input_tokens_details"]["cached_tokens"].as_u64().unwrap_or_default(),
+        output: usage["output_tokens"].as_u64()?,
+    })
+}
+
+fn message_text(item: &Value) -> String {
+    let parts = item["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let texts = parts.iter().filter_map(|part| part["text"].as_str().or_else(|| part["refusal"].as_str()));
+    texts.collect()
+}
+
+/// A string as it is; arguments that came as an object, as their JSON.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use figaro_domain::source::Source;
+
+    fn run(events: &[Value]) -> Vec<Result<Event, ProviderError>> {
+        let mut decoder = Decoder::default();
+        let mut all = Vec::new();
+        for event in events {
+            match decoder.absorb(event) {
+                Ok(more) => all.extend(more.into_iter().map(Ok)),
+                Err(error) => all.push(Err(error)),
+            }
+        }
+        all
+    }
+
+    fn delta(text: &str) -> Value {
+        json!({"type": "response.output_text.delta", "delta": text})
+    }
+
+    fn message(id: &str, text: &str) -> Value {
+        json!({"type": "message", "id": id, "role": "assistant", "content": [{"type": "output_text", "text": text}]})
+    }
+
+    fn call(id: &str, arguments: &str) -> Value {
+        json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": "f", "arguments": arguments})
+    }
+
+    fn done(item: &Value) -> Value {
+        json!({"type": "response.output_item.done", "item": item})
+    }
+
+    fn completed(output: &[Value]) -> Value {
+        json!({"type": "response.completed", "response": {"status": "completed", "output": output}})
+    }
+
+    fn called(id: &str, arguments: &str) -> Result<Event, ProviderError> {
+        Ok(Event::ToolCall(Call { id: id.into(), name: "f".into(), arguments: arguments.into() }))
+    }
+
+    fn stop() -> Result<Event, ProviderError> {
+        Ok(Event::Completed { finish: Finish::Stop, usage: None })
+    }
+
+    /// What was told, in short: `Hel|lo|a{}|.` is two deltas, a call with the id `a`, and the end.
+    fn told(events: &[Value]) -> String {
+        let short = |event| match event {
+            Ok(Event::TextDelta(text)) => text,
+            Ok(Event::ToolCall(call)) => format!("{}{}", call.id, call.arguments),
+            Ok(Event::Completed { .. }) => ".".to_owned(),
+            other => format!("{other:?}"),
+        };
+        run(events).into_iter().map(short).collect::<Vec<_>>().join("|")
+    }
+
+    #[test]
+    fn text_is_neither_lost_nor_said_twice() {
+        let (one, two) = (message("m1", "Hello"), message("m2", " you"));
+        let nameless = json!({"type": "message", "content": [{"type": "output_text", "text": "Hi"}]});
+        let end = || completed(&[one.clone(), two.clone()]);
+        let cases = [
+            (
+                "as OpenAI does",
+                vec![delta("Hel"), delta("lo"), done(&one), delta(" you"), done(&two), end()],
+                "Hel|lo| you|.",
+            ),
+            ("no item is done", vec![delta("Hello"), delta(" you"), end()], "Hello| you|."),
+            ("no deltas", vec![done(&one), done(&two), end()], "Hello| you|."),
+            ("only the end", vec![end()], "Hello you|."),
+            ("the last delta is missing", vec![delta("Hel"), done(&one), done(&two), end()], "Hel|lo| you|."),
+            ("the second message is missing", vec![delta("Hello"), done(&one), end()], "Hello| you|."),
+            (
+                "messages are done late",
+                vec![delta("Hello"), delta(" you"), done(&one), done(&two), end()],
+                "Hello| you|.",
+            ),
+            ("the end tells another text", vec![delta("Hi"), end()], "Hi|."),
+            ("an item is done twice", vec![done(&one), done(&one), completed(&[])], "Hello|."),
+            ("no ids", vec![done(&nameless), done(&nameless), completed(&[])], "Hi|."),
+            ("an empty answer", vec![delta(""), completed(&[])], "."),
+        ];
+        for (name, events, expected) in cases {
+            assert_eq!(told(&events), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn calls_are_neither_lost_nor_told_twice() {
+        let (a, b) = (call("a", "{}"), call("b", "{}"));
+        let other = call("c", "[]");
+        let end = || completed(&[a.clone(), b.clone()]);
+        let cases = [
+            ("as OpenAI does", vec![done(&a), done(&b), end()], "a{}|b{}|."),
+            ("only the end", vec![end()], "a{}|b{}|."),
+            ("twice", vec![done(&a), done(&a), completed(&[])], "a{}|."),
+            ("the end gives it another id", vec![done(&a), completed(std::slice::from_ref(&b))], "a{}|."),
+            ("the end adds one", vec![done(&a), completed(&[a.clone(), other])], "a{}|c[]|."),
+        ];
+        for (name, events, expected) in cases {
+            assert_eq!(told(&events), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn very_many_calls_are_told_once() {
+        let item = |prefix: &str, at: i32| call(&format!("{prefix}{at}"), &format!("{{\"at\":{at}}}"));
+        let mut events: Vec<Value> = (0..10_000).map(|at| done(&item("a", at))).collect();
+        let again: Vec<Value> = (0..10_001).map(|at| item("b", at)).collect();
+        events.push(completed(&again));
+        let told = run(&events);
+        assert_eq!(told.len(), 10_002);
+        assert_eq!(told[10_000..], [called("b10000", "{\"at\":10000}"), stop()]);
+    }
+
+    #[test]
+    fn calls_come_in_odd_shapes() {
+        let item = |more: Value| {
+            let mut item = json!({"type": "function_call", "name": "f"});
+            item.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            done(&item)
+        };
+        let cases = [
+            (item(json!({"id": "x", "arguments": {"a": 1}})), vec![called("x", "{\"a\":1}")]),
+            (item(json!({"call_id": "c", "id": "x"})), vec![called("c", "")]),
+            (item(json!({"call_id": "c", "arguments": "{\"a", "status": "incomplete"})), vec![]),
+            (item(json!({"arguments": "{}"})), vec![]),
+        ];
+        for (event, expected) in cases {
+            assert_eq!(run(std::slice::from_ref(&event)), expected, "{event}");
+        }
+    }
+
+    #[test]
+    fn reasoning_and_hosted_tools_are_told_once() {
+        let thought = json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"});
+        let open =
+            json!({"type": "reasoning", "id": "rs_2", "content": [{"type": "reasoning_text", "text": "hm"}]});
+        let empty = json!({"type": "reasoning", "id": "rs_3", "summary": [], "content": [], "encrypted_content": null});
+        let search = json!({"type": "web_search_call", "id": "ws_1"});
+        let events = [
+            json!({"type": "response.output_item.added", "item": thought}),
+            done(&thought),
+            json!({"type": "response.output_item.added", "item": search}),
+            done(&search),
+            done(&json!({"type": "web_search_call", "id": "ws_2"})),
+            done(&empty),
+            completed(&[thought.clone(), search.clone(), open.clone()]),
+        ];
+        let private = |data: Value| Ok(Event::Private(PrivatePart { provider: "openai".into(), data }));
+        let hosted = || Ok(Event::Searched);
+        assert_eq!(run(&events), [private(thought), hosted(), hosted(), private(open), stop()]);
+    }
+
+    #[test]
+    fn pages_that_are_cited_are_told_once() {
+        let page = |url: &str, title: Value| json!({"type": "url_citation", "url": url, "title": title, "start_index": 0, "end_index": 5});
+        let added =
+            |page: Value| json!({"type": "response.output_text.annotation.added", "annotation": page});
+        let (a, b, c) =
+            (page("http://a", json!("A")), page("http://b", json!(" ")), page("http://c", json!(null)));
+        let file = json!({"type": "file_citation", "file_id": "f", "filename": "x"});
+        let message = |pages: &[&Value]| json!({"type": "message", "id": "m1", "content": [{"type": "output_text", "text": "Hello", "annotations": pages}]});
+        let source =
+            |title: &str, url: &str| Ok(Event::Source(Source { title: title.into(), url: url.into() }));
+        let (said, all) = (
+            || Ok(Event::TextDelta("Hello".into())),
+            [source("A", "http://a"), source("http://b", "http://b"), source("http://c", "http://c")],
+        );
+        let whole = message(&[&a, &b, &file, &b, &c]);
+        let cases = [
+            (
+                "as OpenAI does",
+                vec![
+                    delta("Hello"),
+                    added(a.clone()),
+                    added(b.clone()),
+                    added(c.clone()),
+                    done(&whole),
+                    completed(std::slice::from_ref(&whole)),
+                ],
+            ),
+            ("only with the message", vec![delta("Hello"), done(&whole), completed(&[])]),
+            ("only at the end", vec![completed(std::slice::from_ref(&whole))]),
+            (
+                "some here and some there",
+                vec![
+                    delta("Hello"),
+                    added(file.clone()),
+                    added(a.clone()),
+                    done(&message(&[&a, &b])),
+                    completed(std::slice::from_ref(&whole)),
+                ],
+            ),
+            (
+                "a message done twice",
+                vec![
+                    done(&message(&[&a])),
+                    done(&message(&[&a, &b])),
+                    completed(std::slice::from_ref(&whole)),
+                ],
+            ),
+        ];
+        for (name, events) in cases {
+            let mut expected = vec![said()];
+            expected.extend(all.clone());
+            expected.push(stop());
+            assert_eq!(run(&events), expected, "{name}");
+        }
+        let broken = [
+            added(json!({"type": "url_citation", "title": "no address"})),
+            added(json!(null)),
+            json!({"type": "response.output_text.annotation.added"}),
+        ];
+        assert_eq!(run(&broken), []);
+    }
+
+    #[test]
+    fn every_end_is_known() {
+        let end = |kind: &str, response: Value| json!({"type": kind, "response": response});
+        let finished = |finish: Finish| Ok(Event::Completed { finish, usage: None });
+        let failed = |error: ProviderError| Err::<Event, _>(error);
+        let cases = [
+            (end("response.completed", json!({})), finished(Finish::Stop)),
+            (end("response.completed", json!({"status": "incomplete"})), finished(Finish::Length)),
+            (
+                end("response.incomplete", json!({"incomplete_details": {"reason": "max_output_tokens"}})),
+                finished(Finish::Length),
+            ),
+            (
+                end("response.incomplete", json!({"incomplete_details": {"reason": "content_filter"}})),
+                finished(Finish::Filtered("content_filter".into())),
+            ),
+            (
+                end("response.failed", json!({"error": {"code": "server_error", "message": "m"}})),
+                failed(ProviderError::Unavailable("m".into())),
+            ),
+            (
+                end("response.completed", json!({"status": "failed", "error": {"code": "invalid_prompt"}})),
+                failed(ProviderError::Refused("invalid_prompt".into())),
+            ),
+            (
+                json!({"type": "error", "code": "rate_limit_exceeded", "message": "m", "param": null}),
+                failed(ProviderError::RateLimited { retry_after: None, message: "m".into() }),
+            ),
+            (
+                json!({"type": "error", "error": {"type": "invalid_request_error", "message": "m"}}),
+                failed(ProviderError::Refused("m".into())),
+            ),
+        ];
+        for (event, expected) in cases {
+            assert_eq!(run(std::slice::from_ref(&event)), [expected], "{event}");
+        }
+    }
+
+    #[test]
+    fn usage_is_told_if_it_is_known() {
+        let known =
+            json!({"input_tokens": 7, "input_tokens_details": {"cached_tokens": 5}, "output_tokens": 2});
+        assert_eq!(usage(&known), Some(Usage { input: 7, cached: 5, output: 2 }));
+        assert_eq!(
+            usage(&json!({"input_tokens": 7, "output_tokens": 2})),
+            Some(Usage { input: 7, cached: 0, output: 2 })
+        );
+        assert_eq!(usage(&json!({"input_tokens": 7})), None);
+        assert_eq!(usage(&Value::Null), None);
+    }
+
+    #[test]
+    fn what_is_not_known_says_nothing() {
+        let strange = [
+            json!({"type": "response.new_thing", "delta": "x"}),
+            json!({}),
+            json!(3),
+            json!("x"),
+            json!([1]),
+        ];
+        assert_eq!(run(&strange), []);
+    }
+}

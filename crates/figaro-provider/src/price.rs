@@ -1,0 +1,67 @@
+//! What models cost: the list in `models.yaml`, and before it what the owner has said.
+
+use super::capabilities::list_price;
+use figaro_config::PriceSetting;
+use figaro_domain::model::ModelName;
+use figaro_domain::usage::Price;
+
+/// The prices of models.
+#[derive(Debug, Clone, Default)]
+pub struct Prices {
+    own: Vec<PriceSetting>,
+}
+
+impl Prices {
+    /// The list, with the owner's own prices before it.
+    #[must_use]
+    pub const fn new(own: Vec<PriceSetting>) -> Self {
+        Self { own }
+    }
+
+    /// What a model costs; `None` where nobody knows. Of the owner's prices the one with the longest name counts.
+    #[must_use]
+    pub fn of(&self, model: &ModelName) -> Option<Price> {
+        let listed = list_price(&model.provider, &model.model);
+        let name = model.to_string();
+        let covers =
+            |own: &&PriceSetting| if own.is_prefix { name.starts_with(&own.name) } else { name == own.name };
+        let Some(own) = self.own.iter().filter(covers).max_by_key(|own| own.name.len()) else {
+            return listed;
+        };
+        // The owner says what tokens cost; a search costs what the list says.
+        let search = listed.and_then(|price| price.search);
+        Some(Price { input: own.input, cached: own.cached, output: own.output, search })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(name: &str, is_prefix: bool, input: u64) -> PriceSetting {
+        PriceSetting { name: name.into(), is_prefix, input, cached: input, output: input }
+    }
+
+    #[test]
+    fn the_owner_knows_best_and_the_unknown_stays_unknown() {
+        let prices = Prices::new(vec![
+            own("openai:gpt-4.1", true, 7),
+            own("openai:gpt-4.1-mini", false, 8),
+            own("compatible:", true, 9),
+        ]);
+        let input = |name: &str| prices.of(&name.parse().unwrap()).map(|price| price.input);
+        let cases = [
+            ("openai:gpt-4.1-nano", Some(7)),
+            ("openai:gpt-4.1-mini", Some(8)),
+            ("openai:nobody-has-heard-of-it", None),
+            ("compatible:any", Some(9)),
+            ("ollama:qwen3:8b", Some(0)),
+            ("ollama:gpt-oss:120b-cloud", None),
+        ];
+        for (name, wanted) in cases {
+            assert_eq!(input(name), wanted, "{name}");
+        }
+        let listed = Prices::default().of(&"openai:gpt-4.1-mini".parse().unwrap()).unwrap();
+        assert_eq!((listed.input, listed.cached, listed.output), (400, 100, 1600));
+    }
+}

@@ -1,0 +1,263 @@
+//! The store over an engine. What each table holds (`tables`), keys in order (`key`), every write of an operation at once
+//! (`changes`), how writes become durable (`writer`), and what an operation reads (`snapshot`).
+//!
+//! Above them are the `records`: how they are found and written. On top is a file for each port of the store, which makes
+//! each of its operations one read or one change of [`KvStore`].
+
+mod audit;
+mod buffer;
+mod changes;
+mod chat_records;
+mod children;
+mod conversation;
+mod decoded;
+mod erasure;
+mod facts;
+mod fault;
+mod format;
+mod inbox;
+mod inventory;
+mod key;
+mod look;
+mod marks;
+mod memory;
+mod merged;
+mod notes;
+mod outbox;
+mod pack_rules;
+mod parked;
+mod people;
+mod personas;
+mod pins;
+mod profiles;
+mod receptions;
+mod records;
+mod sessions;
+mod settings;
+mod snapshot;
+mod space;
+mod summaries;
+mod table;
+mod tables;
+mod tasks;
+mod transfer;
+mod undos;
+mod usage;
+mod verify;
+mod writer;
+
+pub use self::inventory::{Inventory, Table, inventory};
+pub use self::look::{Look, look};
+pub use self::marks::{Loss, accept_loss, loss};
+pub use self::transfer::{TransferError, copy, export_file, export_to, import};
+pub use self::verify::{state, whole};
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::sync::Notify;
+use tokio::task::spawn_blocking;
+
+use self::changes::Changes;
+use self::decoded::Decoded;
+use self::fault::Fault;
+use self::format::OPEN;
+use self::inventory::live_bytes;
+use self::marks::Marks;
+use self::pack_rules::PackRules;
+use self::records::{session_list, upgrade};
+use self::space::Space;
+use self::tables::{SESSIONS, Tables};
+use self::writer::{Durable, Writer};
+use super::engine::{self, Engine, EngineError, Keys};
+use super::{Result, Store, StoreError, StoreHealth};
+use figaro_base::clock::Clock;
+use figaro_base::ids::BotId;
+use figaro_config::StoreUrl;
+use figaro_domain::access::AccessList;
+use figaro_domain::conversation::Message;
+
+/// A store up to this size is read whole when it is opened, which takes about 2 ms for each megabyte: an engine notices a
+/// damaged page only then, or when it has already given wrong records.
+const VERIFIED_BYTES: u64 = 256 * 1024 * 1024;
+/// Decoded messages take at most about so many bytes: some 4,000 messages.
+const DECODED_BYTES: u64 = 4 * 1024 * 1024;
+/// The access list is kept decoded up to this size: some 10,000 people.
+const ACCESS_BYTES: u64 = 1024 * 1024;
+
+/// A store of one bot, locked for this process. Cheap to clone; closed when the last clone is dropped.
+#[derive(Clone)]
+pub struct KvStore(Arc<Shared>);
+
+struct Shared {
+    place: String,
+    bot: BotId,
+    writer: Writer,
+    task_news: Arc<Notify>,
+    card_news: Arc<Notify>,
+    erasure_news: Arc<Notify>,
+    summary_news: Arc<Notify>,
+    /// Messages of conversations that are going on.
+    messages: Decoded<Message>,
+    /// The one access list.
+    access: Decoded<AccessList>,
+    pack_rules: PackRules,
+}
+
+impl KvStore {
+    /// Opens the store at this place, or makes it, for this bot.
+    ///
+    /// # Errors
+    /// If another process has it, if it is no store or a damaged one, if it has lost what was durable once, if a newer Figaro wrote it, if its place cannot be
+    /// read and written.
+    pub async fn open(url: &StoreUrl, bot: BotId) -> Result<Self> {
+        let (at, place) = (url.clone(), url.folder.display().to_string());
+        let opened = spawn_blocking(move || open(&at, bot)).await;
+        let writer = opened.map_err(|error| Fault::Panic(error.to_string()).into_error(&place, OPEN))??;
+        let messages = Decoded::within(DECODED_BYTES);
+        let store = Self(Arc::new(Shared {
+            place,
+            bot,
+            writer,
+            task_news: Arc::default(),
+            card_news: Arc::default(),
+            erasure_news: Arc::default(),
+            summary_news: Arc::default(),
+            messages,
+            access: Decoded::one_within(ACCESS_BYTES),
+            pack_rules: PackRules::default(),
+        }));
+        let now = Clock::system().now();
+        store
+            .change(OPEN, move |tables, changes| {
+                upgrade::move_strangers(tables, changes, now)?;
+                session_list::fill(tables, changes)
+            })
+            .await?;
+        Ok(store)
+    }
+
+    /// For tests with a stopped clock: nothing that waits for the disk lets the clock jump ahead.
+    pub fn hold_paused_time(&self) {
+        self.0.writer.hold_paused_time();
+    }
+
+    fn bot(&self) -> BotId {
+        self.0.bot
+    }
+
+    /// Wakes whoever waits for tasks to have changed.
+    fn tell_of_tasks(&self) {
+        self.0.task_news.notify_one();
+        self.0.card_news.notify_one();
+    }
+
+    /// Reads the store as it is. It takes no other thread: what is asked for often is in memory, and the rest is a page or two
+    /// of a local file.
+    async fn read<T, F>(&self, operation: &'static str, work: F) -> Result<T>
+    where
+        F: FnOnce(&Tables<'_>) -> Result<T, Fault>,
+    {
+        let read = self.0.writer.read(|snapshot| {
+            let outcome = work(&Tables::of(snapshot));
+            Ok((outcome, snapshot.unreadable()))
+        });
+        let (outcome, unreadable) = read.map_err(|fault| self.error(fault, operation))?;
+        if !unreadable.is_empty() {
+            self.change(operation, move |tables, _| tables.snapshot.set_aside_again(unreadable)).await?;
+        }
+        outcome.map_err(|fault| self.error(fault, operation))
+    }
+
+    /// Reads and writes with no other writer in between, and all that is written at once.
+    async fn change<T, F>(&self, operation: &'static str, work: F) -> Result<T>
+    where
+        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault>,
+    {
+        let done = self.0.writer.change(Durable::Soon, work).await;
+        done.map_err(|fault| self.error(fault, operation))
+    }
+
+    /// The same, durable when it returns.
+    async fn change_durably<T, F>(&self, operation: &'static str, work: F) -> Result<T>
+    where
+        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault>,
+    {
+        let done = self.0.writer.change(Durable::Now, work).await;
+        done.map_err(|fault| self.error(fault, operation))
+    }
+
+    /// Waits a moment until all that was changed so far is durable.
+    async fn durable_soon(&self, operation: &'static str) -> Result<()> {
+        self.0.writer.settle().await.map_err(|fault| self.error(fault, operation))
+    }
+
+    fn error(&self, fault: Fault, operation: &'static str) -> StoreError {
+        fault.into_error(&self.0.place, operation)
+    }
+}
+
+/// Opens the engine, and makes what is missing in it.
+fn open(url: &StoreUrl, bot: BotId) -> Result<Writer> {
+    let place = url.folder.display().to_string();
+    let failed = |error: EngineError| Fault::from(error).into_error(&place, OPEN);
+    let mut engine = engine::open(url).map_err(failed)?;
+    if engine.disk_bytes().map_err(failed)? <= VERIFIED_BYTES {
+        verify::whole(&mut *engine).map_err(failed)?;
+    }
+    let space = format::prepare(&mut *engine, url, bot)?;
+    if let Some(other) = other_bot(&*engine, &space).map_err(failed)? {
+        tracing::warn!(
+            %bot, %other,
+            "the store {place} has no conversations of this bot, but of another: each bot sees its own, so if they are \
+             missed here, the token is another bot's"
+        );
+    }
+    let marks = Marks::of(&*engine).map_err(failed)?;
+    Writer::start(engine, space, marks).map_err(|error| failed(EngineError::failed(&error)))
+}
+
+/// A bot that has conversations in a store where this one has none.
+fn other_bot(engine: &dyn Engine, space: &Space) -> Result<Option<BotId>, EngineError> {
+    let view = engine.view()?;
+    let mut own = view.keys(SESSIONS, &space.range(&Keys::beginning_with([])))?;
+    if own.next().is_some() {
+        return Ok(None);
+    }
+    let first = view.keys(SESSIONS, &Keys::beginning_with([]))?.next().transpose()?;
+    Ok(first.and_then(|key| space.bot_of(&key)))
+}
+
+#[async_trait]
+impl Store for KvStore {
+    async fn failed(&self) -> String {
+        self.0.writer.failed().await
+    }
+
+    async fn health(&self) -> Result<StoreHealth> {
+        let store = self.clone();
+        // It looks at every record.
+        let measured = spawn_blocking(move || {
+            let engine = store.0.writer.engine();
+            let (bytes, live) = (engine.disk_bytes()?, live_bytes(engine)?);
+            store.0.writer.read(|snapshot| {
+                let updates = Tables::of(snapshot).unreadable.keys_of(&[])?.count();
+                let unreadable = u64::try_from(snapshot.quarantined()? + updates).unwrap_or(u64::MAX);
+                Ok(StoreHealth { bytes, live, unreadable })
+            })
+        });
+        let measured = measured.await.unwrap_or_else(|error| Err(Fault::Panic(error.to_string())));
+        measured.map_err(|fault| self.error(fault, "measure itself"))
+    }
+
+    async fn flush(&self) -> Result<()> {
+        self.change_durably("write to its disk", |_, _| Ok(())).await
+    }
+}
+
+impl fmt::Debug for KvStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KvStore").field("place", &self.0.place).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,340 @@
+//! The messages that go, and what they are known by elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{ControlFlow, RangeInclusive};
+
+use super::super::super::changes::Changes;
+use super::super::super::fault::Fault;
+use super::super::super::key;
+use super::super::super::tables::Tables;
+use super::super::{pins, session_list, vectors};
+use super::exchange::{self, Exchange};
+use super::parts::{self, Looks};
+use figaro_base::ids::{ChatId, EntryId, MessageId, RunId, SessionId};
+use figaro_domain::conversation::{EntryKey, Message, Role, Session};
+use figaro_domain::erasure::{Erased, Erasure, SaidAt};
+use figaro_domain::message::Inbound;
+use figaro_domain::session::{NamedBy, SessionName};
+
+/// So many messages from the first on may have given a session the name that a model made.
+const NAMING: usize = 6;
+/// Texts with fewer bytes are not looked for elsewhere: they stand everywhere.
+const MIN_BYTES: usize = 6;
+
+/// What goes.
+#[derive(Debug)]
+pub(super) struct Doomed {
+    /// The chat.
+    pub(super) chat: ChatId,
+    /// Whether all goes that is kept of the chat.
+    pub(super) is_all: bool,
+    /// The messages by their sessions.
+    messages: BTreeMap<SessionId, Vec<Message>>,
+    /// Where these stand.
+    places: BTreeSet<(SessionId, u32)>,
+    /// Messages beside the bot, with their keys.
+    background: Vec<(Vec<u8>, Inbound)>,
+    /// Sessions that go as a whole.
+    sessions: Vec<Session>,
+    /// The turns whose questions go, or whose answers.
+    pub(super) turns: BTreeSet<RunId>,
+}
+
+/// Finds what goes, among these sessions of the chat.
+pub(super) fn find(store: &impl Looks, what: &Erasure, sessions: &[Session]) -> Result<Doomed, Fault> {
+    let mut doomed = Doomed::new(what);
+    match what {
+        Erasure::Said(_, places) => doomed.take_said(store, places, sessions)?,
+        Erasure::Session(conversation, session) => {
+            let found = store.look(|tables| session_list::one(tables, *conversation, *session))?;
+            found.into_iter().try_for_each(|session| doomed.take_session(store, session))?;
+        }
+        Erasure::Chat(..) => {
+            sessions.iter().try_for_each(|session| doomed.take_session(store, session.clone()))?;
+        }
+        Erasure::Person(_, user) => {
+            let is_theirs = |message: &Message| {
+                message.role == Role::User
+                    && message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user)
+            };
+            sessions.iter().try_for_each(|session| doomed.take(store, session.id, is_theirs))?;
+        }
+    }
+    doomed.background = store.look(|tables| background(tables, what))?;
+    Ok(doomed)
+}
+
+/// The messages beside the bot that go, with their keys.
+pub(super) fn background(tables: &Tables<'_>, what: &Erasure) -> Result<Vec<(Vec<u8>, Inbound)>, Fault> {
+    let is_wanted = |message: &Inbound| match what {
+        Erasure::Said(_, places) => places.contains(&SaidAt::Background(message.message)),
+        Erasure::Session(..) => false,
+        Erasure::Chat(..) => true,
+        Erasure::Person(_, user) => message.speaker.user == *user,
+    };
+    let all = tables.background.scan(&key::chat(what.chat()))?;
+    all.filter(|item| item.as_ref().map_or(true, |(_, message)| is_wanted(message))).collect()
+}
+
+/// The sessions of a chat, the oldest of each of its conversations first.
+pub(super) fn sessions_of(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Session>, Fault> {
+    let mut sessions = Vec::new();
+    for found in tables.sessions_of.keys_of(&key::chat(chat))? {
+        let Some(id) = key::session_in(&found?) else { continue };
+        sessions.extend(tables.sessions.find(&key::id(id))?);
+    }
+    Ok(sessions)
+}
+
+impl Doomed {
+    fn new(what: &Erasure) -> Self {
+        Self {
+            chat: what.chat(),
+            is_all: matches!(what, Erasure::Chat(..)),
+            messages: BTreeMap::new(),
+            places: BTreeSet::new(),
+            background: Vec::new(),
+            sessions: Vec::new(),
+            turns: BTreeSet::new(),
+        }
+    }
+
+    /// Takes the messages with these places, and what goes with them. Places may be made up.
+    fn take_said(
+        &mut self,
+        store: &impl Looks,
+        places: &[SaidAt],
+        sessions: &[Session],
+    ) -> Result<(), Fault> {
+        let mut wanted: BTreeMap<SessionId, BTreeSet<u32>> = BTreeMap::new();
+        for place in places {
+            if let SaidAt::Session(EntryKey { session, index }) = place {
+                wanted.entry(*session).or_default().insert(*index);
+            }
+        }
+        for session in sessions {
+            if let Some(indexes) = wanted.get(&session.id) {
+                self.take(store, session.id, |message| indexes.contains(&message.index))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the exchanges of a session whose question is wanted, every try of it, and of the others the answers that are.
+    fn take(
+        &mut self,
+        store: &impl Looks,
+        session: SessionId,
+        is_wanted: impl Fn(&Message) -> bool,
+    ) -> Result<(), Fault> {
+        let is_asked = |exchange: &Exchange| exchange.question.iter().any(&is_wanted);
+        let mut asked_in: BTreeSet<MessageId> = BTreeSet::new();
+        let mut wanted = Vec::new();
+        // What asked the others, and where these begin: not all of a long session is held in memory.
+        let mut others: Vec<(BTreeSet<MessageId>, u32)> = Vec::new();
+        exchange::each(store, session, |exchange| {
+            if is_asked(&exchange) {
+                asked_in.extend(exchange.asked_in());
+                wanted.push(exchange);
+            } else if exchange.rest.iter().any(&is_wanted) {
+                wanted.push(exchange);
+            } else if let Some(first) = exchange.question.first() {
+                others.push((exchange.asked_in(), first.index));
+            }
+            Ok(())
+        })?;
+        for (_, first) in others.iter().filter(|(other, _)| !other.is_disjoint(&asked_in)) {
+            wanted.push(exchange::at(store, session, *first)?);
+        }
+        for exchange in wanted {
+            let is_whole = is_asked(&exchange) || !exchange.asked_in().is_disjoint(&asked_in);
+            self.turns.extend(exchange.turn());
+            let question = exchange.question.into_iter().filter(|_| is_whole);
+            question.chain(exchange.rest).for_each(|message| self.take_message(message));
+        }
+        Ok(())
+    }
+
+    fn take_message(&mut self, message: Message) {
+        self.places.insert((message.session, message.index));
+        self.messages.entry(message.session).or_default().push(message);
+    }
+
+    fn take_session(&mut self, store: &impl Looks, session: Session) -> Result<(), Fault> {
+        parts::each(store, session.id, 0, |tables, (key, bytes)| {
+            if let Some(message) = tables.messages.decode(&key, bytes) {
+                self.turns.extend(message.turn);
+                self.take_message(message);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        self.sessions.push(session);
+        Ok(())
+    }
+
+    /// Takes the turns that wait for a person in sessions that go.
+    pub(super) fn take_waiting(&mut self, tables: &Tables<'_>) -> Result<(), Fault> {
+        if self.sessions.is_empty() {
+            return Ok(());
+        }
+        let waiting = tables.parked.list(&[])?;
+        let gone = waiting.into_iter().filter(|parked| self.has_session(parked.turn.session));
+        let gone: Vec<RunId> = gone.map(|parked| parked.turn.id).collect();
+        self.turns.extend(gone);
+        Ok(())
+    }
+
+    /// Whether the messages beside the bot that go are still these.
+    pub(super) fn is_background_as(&self, now: &[(Vec<u8>, Inbound)]) -> bool {
+        self.background == now
+    }
+
+    /// Whether a turn is in progress in the chat: it may have read what goes, and would write it down again.
+    pub(super) fn is_busy(&self, tables: &Tables<'_>) -> Result<bool, Fault> {
+        Ok(tables.turns.keys_of(&key::chat(self.chat))?.next().transpose()?.is_some())
+    }
+
+    /// Removes the messages and sessions. Gives how many there were, as people count them.
+    pub(super) fn remove(&self, tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<Erased, Fault> {
+        let mut erased = Erased { sessions: self.sessions.len(), ..Erased::default() };
+        for message in self.messages.values().flatten() {
+            vectors::remove_message(tables, changes, key::message(message.session, message.index));
+            match message.role {
+                _ if message.replaced => {}
+                Role::User if message.task.is_none() => erased.messages += 1,
+                Role::Assistant if !message.text.trim().is_empty() => erased.answers += 1,
+                Role::User | Role::Assistant | Role::Tool | Role::System => {}
+            }
+        }
+        for (key, _) in &self.background {
+            changes.remove(&tables.background, key);
+            erased.messages += 1;
+        }
+        for session in &self.sessions {
+            self.remove_session(tables, changes, session)?;
+        }
+        for (session, messages) in &self.messages {
+            if !self.has_session(*session) {
+                self.leave_gap(tables, changes, *session, messages)?;
+            }
+        }
+        Ok(erased)
+    }
+
+    fn remove_session(
+        &self,
+        tables: &Tables<'_>,
+        changes: &mut Changes<'_>,
+        session: &Session,
+    ) -> Result<(), Fault> {
+        // What cannot be read is erased with it.
+        for key in tables.messages.keys_of(&key::id(session.id))? {
+            vectors::remove_message(tables, changes, key?);
+        }
+        let place = key::conversation(session.conversation);
+        if tables.current.find(&place)? == Some(session.id) {
+            changes.remove(&tables.current, place);
+        }
+        changes.remove(&tables.sessions, key::id(session.id));
+        changes.remove(&tables.sessions_of, key::session_of(session.conversation, session.id));
+        Ok(())
+    }
+
+    /// The places of erased messages are not given again, and a name that was made of them goes.
+    fn leave_gap(
+        &self,
+        tables: &Tables<'_>,
+        changes: &mut Changes<'_>,
+        id: SessionId,
+        messages: &[Message],
+    ) -> Result<(), Fault> {
+        let Some(mut session) = tables.sessions.find(&key::id(id))? else { return Ok(()) };
+        let before = session.clone();
+        let next = tables.messages.next_index(&key::id(id))?;
+        if messages.iter().any(|message| message.index + 1 == next) {
+            session.erased_to = next.max(session.erased_to);
+        }
+        let first = session_list::first_said(tables, id, NAMING)?;
+        let is_named_after = first.iter().any(|said| messages.iter().any(|message| message.id == said.id));
+        let is_named_by =
+            session.name.as_ref().is_some_and(|name| messages.iter().any(|said| names(said, name)));
+        if is_named_after || is_named_by {
+            session.name = session.name.take().filter(|name| name.by == NamedBy::Person);
+            let current = tables.current.find(&key::conversation(session.conversation))?;
+            if current == Some(id) && session.name != before.name {
+                // The pin of its start has the name too.
+                pins::session_began(tables, changes, &session)?;
+            }
+        }
+        if session != before {
+            changes.put(&tables.sessions, key::id(id), &session)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a message is among those that go.
+    pub(super) fn has(&self, place: EntryKey) -> bool {
+        self.places.contains(&(place.session, place.index)) || self.has_session(place.session)
+    }
+
+    /// Whether one of these messages of a session goes.
+    pub(super) fn has_any_of(&self, session: SessionId, indexes: RangeInclusive<u32>) -> bool {
+        self.places.range((session, *indexes.start())..=(session, *indexes.end())).next().is_some()
+    }
+
+    /// The sessions that lose something.
+    pub(super) fn touched(&self) -> BTreeSet<SessionId> {
+        self.messages.keys().copied().chain(self.whole_sessions()).collect()
+    }
+
+    /// Whether a whole session goes.
+    pub(super) fn has_session(&self, id: SessionId) -> bool {
+        self.sessions.iter().any(|session| session.id == id)
+    }
+
+    /// The sessions that go as a whole.
+    pub(super) fn whole_sessions(&self) -> impl Iterator<Item = SessionId> {
+        self.sessions.iter().map(|session| session.id)
+    }
+
+    /// Whether a message beside the bot is among them, by its key.
+    pub(super) fn has_background(&self, key: &[u8]) -> bool {
+        self.background.iter().any(|(gone, _)| gone == key)
+    }
+
+    /// The messages that were in sessions.
+    pub(super) fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages.values().flatten()
+    }
+
+    /// The ids of the messages that were in sessions.
+    pub(super) fn entries(&self) -> BTreeSet<EntryId> {
+        self.messages.values().flatten().map(|message| message.id).collect()
+    }
+
+    /// The messages of Telegram that hold what goes.
+    pub(super) fn telegram(&self) -> BTreeSet<MessageId> {
+        let said = self.messages.values().flatten().flat_map(|message| message.telegram.iter().copied());
+        said.chain(self.background.iter().map(|(_, message)| message.message)).collect()
+    }
+
+    /// The texts as they stand inside JSON, by which copies of them are found; short ones are left out.
+    pub(super) fn texts(&self) -> Vec<String> {
+        let said = self.messages.values().flatten().map(|message| &message.text);
+        let all = said.chain(self.background.iter().map(|(_, message)| &message.text));
+        let quoted =
+            all.filter(|text| text.len() >= MIN_BYTES).filter_map(|text| serde_json::to_string(text).ok());
+        quoted.map(|quoted| quoted.trim_matches('"').to_owned()).collect()
+    }
+
+    /// Whether nothing goes.
+    pub(super) fn is_empty(&self) -> bool {
+        self.messages.is_empty() && self.background.is_empty() && self.sessions.is_empty()
+    }
+}
+
+/// Whether what was noted about an answer gave this name.
+fn names(said: &Message, name: &SessionName) -> bool {
+    let noted = said.observation.as_ref().and_then(|noted| noted.session_name.as_deref());
+    noted.and_then(SessionName::by_agent).is_some_and(|noted| noted == *name)
+}

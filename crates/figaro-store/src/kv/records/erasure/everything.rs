@@ -1,0 +1,139 @@
+//! What is kept of a chat or a person beside what was said.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::super::super::changes::Changes;
+use super::super::super::fault::Fault;
+use super::super::super::key;
+use super::super::super::table::Table;
+use super::super::super::tables::Tables;
+use super::super::{children, facts, parked, people, tasks, undos};
+use super::doomed::sessions_of;
+use figaro_base::ids::{ChatId, UserId};
+use figaro_domain::erasure::Erased;
+use figaro_domain::profile::Consent;
+use figaro_domain::task::Task;
+
+/// Removes all that is kept of a private chat and the person it is with; its messages are gone already.
+pub(super) fn of_chat(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    erased: &mut Erased,
+    chat: ChatId,
+    user: &UserId,
+) -> Result<(), Fault> {
+    erased.notes += remove_all(changes, &tables.notes, chat)?;
+    erased.records += remove_all(changes, &tables.records, chat)?;
+    erased.personas += remove_all(changes, &tables.personas, chat)?;
+    remove_all(changes, &tables.persona_questions, chat)?;
+    remove_all(changes, &tables.chats, chat)?;
+    remove_all(changes, &tables.current, chat)?;
+    remove_all(changes, &tables.background, chat)?;
+    remove_all(changes, &tables.people, chat)?;
+    remove_all(changes, &tables.index_blocks, chat)?;
+    for (key, change) in tables.config_changes.scan(&[])?.collect::<Result<Vec<_>, _>>()? {
+        if change.chat == chat {
+            changes.remove(&tables.config_changes, key);
+        }
+    }
+    undos::remove_where(tables, changes, |undo| undo.asked_in == chat)?;
+    children::remove_of_chat(tables, changes, chat)?;
+    for (key, outgoing) in tables.deliveries.scan(&[])?.collect::<Result<Vec<_>, _>>()? {
+        if outgoing.delivery.place.chat == chat {
+            changes.remove(&tables.deliveries, key);
+        }
+    }
+    for parked in tables.parked.list(&[])? {
+        if parked.turn.conversation.chat == chat {
+            changes.remove(&tables.parked, key::id(parked.turn.id));
+        }
+    }
+    for task in tasks::of_chat(tables, chat)? {
+        remove_task(tables, changes, erased, &task)?;
+    }
+    // Also what they said elsewhere and nobody has read yet.
+    facts::skip(tables, changes, &key::user(user))?;
+    remove_profile(tables, changes, erased, user)
+}
+
+/// Removes what is kept of one person in a group; what they said is gone already.
+pub(super) fn of_person(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    erased: &mut Erased,
+    chat: ChatId,
+    user: &UserId,
+) -> Result<(), Fault> {
+    for item in tables.notes.scan(&key::chat(chat))? {
+        let (key, note) = item?;
+        if note.author.as_ref() == Some(user) {
+            changes.remove(&tables.notes, key);
+            erased.notes += 1;
+        }
+    }
+    for session in sessions_of(tables, chat)? {
+        let waiting = parked::of_conversation(tables, session.conversation)?;
+        for parked in waiting.into_iter().filter(|parked| parked.asked == *user) {
+            changes.remove(&tables.parked, key::id(parked.turn.id));
+        }
+    }
+    for task in tasks::of_chat(tables, chat)? {
+        if task.creator.user == *user {
+            remove_task(tables, changes, erased, &task)?;
+        }
+    }
+    undos::forget(tables, changes, chat, user)?;
+    people::forget(tables, changes, chat, user);
+    remove_profile(tables, changes, erased, user)
+}
+
+/// Removes all records of a table whose keys begin with a chat, readable or not. Gives how many there were.
+fn remove_all<T: Serialize + DeserializeOwned>(
+    changes: &mut Changes<'_>,
+    table: &Table<'_, T>,
+    chat: ChatId,
+) -> Result<usize, Fault> {
+    let mut removed = 0;
+    for key in table.keys_of(&key::chat(chat))? {
+        changes.remove(table, key?);
+        removed += 1;
+    }
+    Ok(removed)
+}
+
+/// Removes a task with what is known of its runs, unless that is done already.
+pub(super) fn remove_task(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    erased: &mut Erased,
+    task: &Task,
+) -> Result<(), Fault> {
+    if changes.removes(&tables.tasks, key::id(task.id)) {
+        return Ok(());
+    }
+    tasks::put(tables, changes, Some(task), None)?;
+    for key in tables.task_runs.keys_of(&key::id(task.id))? {
+        changes.remove(&tables.task_runs, key?);
+    }
+    erased.tasks += 1;
+    Ok(())
+}
+
+fn remove_profile(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    erased: &mut Erased,
+    user: &UserId,
+) -> Result<(), Fault> {
+    let key = key::user(user);
+    erased.profiles += usize::from(tables.profiles.contains(&key)?);
+    // Who wants nothing remembered has said so for good; no more is known of them.
+    match tables.profiles.find(&key)?.filter(|profile| profile.consent == Consent::Refused) {
+        Some(profile) => changes.put(&tables.profiles, key, &profile.without_traits()),
+        None => {
+            changes.remove(&tables.profiles, key);
+            Ok(())
+        }
+    }
+}

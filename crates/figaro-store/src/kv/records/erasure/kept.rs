@@ -1,0 +1,109 @@
+//! What was made of messages and goes with them: pins, summaries, memories.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::super::changes::Changes;
+use super::super::super::fault::Fault;
+use super::super::super::key;
+use super::super::super::tables::Tables;
+use super::super::{pins, summaries};
+use super::found::Found;
+use figaro_base::ids::{EntryId, MemoryId, UserId};
+use figaro_domain::conversation::EntryKey;
+use figaro_domain::erasure::{Erased, Erasure};
+use figaro_domain::memory::Memory;
+use figaro_domain::pin::{Pin, PinType, SystemPin};
+use figaro_domain::summary::Summary;
+
+/// Removes what was made of messages that go, and what else is kept of whom all goes.
+/// The words of a summary go as a whole: it is made again of what is left.
+pub(super) fn made_of(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    Found { doomed, texts, .. }: &Found,
+    what: &Erasure,
+    erased: &mut Erased,
+) -> Result<(), Fault> {
+    let (entries, telegram) = (doomed.entries(), doomed.telegram());
+    let is_source = |id: Option<EntryId>, place: Option<EntryKey>| {
+        id.is_some_and(|id| entries.contains(&id)) || place.is_some_and(|place| doomed.has(place))
+    };
+    let is_pinned = |pin: &Pin| {
+        let is_shown = pin.telegram.is_some_and(|message| telegram.contains(&message));
+        let holds_words =
+            || texts.stand_in(serde_json::to_string(&pin.content).unwrap_or_default().as_bytes());
+        // The zone of the chat and what people agreed to hold in all of its sessions.
+        let is_of_chat = matches!(pin.about, Some(SystemPin::Zone | SystemPin::Consent));
+        (doomed.has_session(pin.session) && !is_of_chat)
+            || is_source(pin.source_message_id, pin.source)
+            || pin.turn.is_some_and(|turn| doomed.turns.contains(&turn))
+            || is_shown
+            || holds_words()
+    };
+    for item in tables.pins.scan(&key::chat(doomed.chat))? {
+        let (key, pin) = item?;
+        if is_pinned(&pin) || is_theirs(&pin, what) {
+            changes.remove(&tables.pins, key);
+            // Nobody has seen Figaro's own among theirs.
+            erased.pins += usize::from(pin.pin_type != PinType::System);
+        }
+    }
+    for session in doomed.touched() {
+        let is_whole = doomed.has_session(session);
+        let covers = |summary: &Summary| doomed.has_any_of(session, summary.start..=summary.end);
+        for item in tables.summaries.scan(&key::id(session))? {
+            let (key, summary) = item?;
+            if is_whole {
+                changes.remove(&tables.summaries, key);
+            } else if covers(&summary) {
+                summaries::make_stale(tables, changes, session, summary.start)?;
+            } else {
+                continue;
+            }
+            erased.summaries += usize::from(!summary.is_stale());
+        }
+        if is_whole {
+            changes.remove(&tables.summary_jobs, key::id(session));
+        }
+    }
+    // Facts are taken from no message that is gone, also where a model is reading it just now.
+    for item in tables.unread.scan(&[])? {
+        let (key, unread) = item?;
+        if is_source(Some(unread.id), Some(unread.place)) {
+            changes.remove(&tables.unread, key);
+        }
+    }
+    let mut gone: BTreeMap<UserId, BTreeSet<MemoryId>> = BTreeMap::new();
+    for item in tables.memories.scan(&[])? {
+        let (key, memory) = item?;
+        let is_made = memory.sources().any(|source| entries.contains(&source)) || doomed.has(memory.source);
+        if is_made || is_of_theirs(&memory, what) {
+            changes.remove(&tables.memories, key);
+            erased.memories += usize::from(memory.is_active());
+            gone.entry(memory.user).or_default().insert(memory.id);
+        }
+    }
+    // It may hold words of an earlier message too. What is pinned of a memory is in its person's own chat.
+    for (user, gone) in gone {
+        pins::remove_of_memories(tables, changes, &user, Some(&gone))?;
+    }
+    Ok(())
+}
+
+/// Whether a pin goes also if no message that it was made of does.
+fn is_theirs(pin: &Pin, what: &Erasure) -> bool {
+    match what {
+        Erasure::Said(..) | Erasure::Session(..) => false,
+        Erasure::Chat(..) => true,
+        Erasure::Person(_, user) => pin.author.as_ref() == Some(user),
+    }
+}
+
+/// The same of a memory: in a private chat all of the person's go, in a group those of the group.
+fn is_of_theirs(memory: &Memory, what: &Erasure) -> bool {
+    match what {
+        Erasure::Said(..) | Erasure::Session(..) => false,
+        Erasure::Chat(_, user) => memory.user == *user,
+        Erasure::Person(chat, user) => memory.user == *user && memory.chat == *chat,
+    }
+}

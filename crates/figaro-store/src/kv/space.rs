@@ -1,0 +1,79 @@
+//! Whose keys are whose: every key begins with the bot and the tenant that it belongs to, so that one store can hold several.
+
+use crate::engine::Keys;
+use figaro_base::ids::BotId;
+
+/// The part of a store that belongs to a bot and a tenant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Space(Vec<u8>);
+
+impl Space {
+    /// What belongs to a bot, of the tenant that Telegram is. Other tenants will have their name between the number and the
+    /// zero byte.
+    pub(super) fn of(bot: BotId) -> Self {
+        // The sign bit is flipped: otherwise negative numbers would come after the positive ones.
+        let mut prefix = (bot.0 ^ i64::MIN).to_be_bytes().to_vec();
+        prefix.push(0);
+        Self(prefix)
+    }
+
+    /// A whole store, as format 1 has it: of one bot, with nothing before its keys.
+    pub(super) const fn whole() -> Self {
+        Self(Vec::new())
+    }
+
+    /// The bot that a key of a space of this kind belongs to; `None` where keys name no bot.
+    pub(super) fn bot_of(&self, key: &[u8]) -> Option<BotId> {
+        let number = key.first_chunk().filter(|_| !self.0.is_empty())?;
+        Some(BotId(i64::from_be_bytes(*number) ^ i64::MIN))
+    }
+
+    /// A key of this space as the engine has it.
+    pub(super) fn outer(&self, key: &[u8]) -> Vec<u8> {
+        [&self.0, key].concat()
+    }
+
+    /// A range of keys of this space as the engine has it.
+    pub(super) fn range(&self, keys: &Keys) -> Keys {
+        if self.0.is_empty() {
+            return keys.clone();
+        }
+        let all = Keys::beginning_with(self.0.as_slice());
+        Keys {
+            begin: match keys.begin.as_ref() {
+                std::ops::Bound::Unbounded => all.begin,
+                bound => bound.map(|key| self.outer(key)),
+            },
+            end: match keys.end.as_ref() {
+                std::ops::Bound::Unbounded => all.end,
+                bound => bound.map(|key| self.outer(key)),
+            },
+        }
+    }
+
+    /// A key of the engine as this space has it.
+    pub(super) fn inner(&self, mut key: Vec<u8>) -> Vec<u8> {
+        key.drain(..self.0.len().min(key.len()));
+        key
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_space_holds_its_own_keys_and_no_others(bot: i64, other: i64, key in prop::collection::vec(any::<u8>(), 0..4), prefix in prop::collection::vec(any::<u8>(), 0..3)) {
+            let (space, others) = (Space::of(BotId(bot)), Space::of(BotId(other)));
+            prop_assert_eq!(space.inner(space.outer(&key)), key.clone());
+            prop_assert_eq!(space.bot_of(&others.outer(&key)), Some(BotId(other)));
+            prop_assert_eq!(Space::whole().bot_of(&key), None);
+            let keys = space.range(&Keys::beginning_with(prefix.as_slice()));
+            prop_assert_eq!(keys.contains(&space.outer(&key)), key.starts_with(&prefix));
+            prop_assert_eq!(keys.contains(&others.outer(&key)), bot == other && key.starts_with(&prefix));
+        }
+    }
+}

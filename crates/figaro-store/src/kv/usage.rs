@@ -1,0 +1,77 @@
+//! What model calls have cost.
+
+use std::ops::RangeInclusive;
+
+use async_trait::async_trait;
+use chrono::NaiveDate;
+
+use super::records::spending;
+use super::{KvStore, key};
+use crate::{Result, UsageStore};
+use figaro_base::ids::ReservationId;
+use figaro_domain::usage::{Reservation, Spending};
+
+#[async_trait]
+impl UsageStore for KvStore {
+    async fn reserve(&self, reservation: &Reservation) -> Result<()> {
+        let reservation = reservation.clone();
+        self.change("set a model call's cost aside", move |tables, changes| {
+            changes.put(&tables.reserved, key::id(reservation.id), &reservation)
+        })
+        .await
+    }
+
+    async fn book(&self, spending: &Spending, reserved: Option<ReservationId>) -> Result<()> {
+        let spending = spending.clone();
+        self.change("book what a model call has cost", move |tables, changes| {
+            if let Some(id) = reserved {
+                changes.remove(&tables.reserved, key::id(id));
+            }
+            spending::add(tables, changes, spending)
+        })
+        .await
+    }
+
+    async fn book_reserved(&self) -> Result<()> {
+        loop {
+            // One at a time: several may add to the same record.
+            let done = self
+                .change_durably("book what a stop left open", |tables, changes| {
+                    let Some(item) = tables.reserved.scan(&[])?.next() else {
+                        return Ok(true);
+                    };
+                    let (key, Reservation { most, .. }) = item?;
+                    changes.remove(&tables.reserved, key);
+                    spending::add(tables, changes, most)?;
+                    Ok(false)
+                })
+                .await?;
+            if done {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn spent(&self, days: RangeInclusive<NaiveDate>) -> Result<Vec<Spending>> {
+        self.read("read what was spent", move |tables| {
+            let mut spent = Vec::new();
+            for day in days.start().iter_days().take_while(|day| day <= days.end()) {
+                spent.extend(tables.spent.list(&key::day(day))?);
+            }
+            Ok(spent)
+        })
+        .await
+    }
+
+    async fn tell_of_caps(&self, day: NaiveDate) -> Result<bool> {
+        self.change_durably("remember that owners were told", move |tables, changes| {
+            let key = key::day(day);
+            let is_first = !tables.told_of_caps.contains(&key)?;
+            if is_first {
+                changes.put(&tables.told_of_caps, key, &())?;
+            }
+            Ok(is_first)
+        })
+        .await
+    }
+}

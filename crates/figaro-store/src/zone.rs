@@ -1,0 +1,149 @@
+//! Where a chat is, and what follows from it for its tasks: `/timezone`, the settings tools and their undoing change
+//! zones with this.
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use super::{Result, SettingsStore, TaskStore};
+use figaro_base::ids::{ChatId, RunId, TaskId};
+use figaro_domain::chat::{ChatConfig, ConfigPatch};
+use figaro_domain::config_change::{ChangingTurn, ConfigChange, Setting};
+use figaro_domain::schedule::Schedule;
+use figaro_domain::task::{Task, TaskChange, TaskEdit};
+
+/// What the tasks of a chat did when it said where it is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Followed {
+    /// Those that run at another instant now: at the same times by the clocks of the chat.
+    pub moved: Vec<Task>,
+    /// Those whose single time has passed there already: they run when they would have.
+    pub kept: Vec<Task>,
+    /// Those that still go by the clocks of another zone.
+    pub others: Vec<Task>,
+    /// The zone that was assumed before for each task that rested on a guess.
+    pub assumed: Vec<(TaskId, Tz)>,
+}
+
+/// When settings are changed, and by whom.
+#[derive(Debug, Clone, Copy)]
+pub struct Changing {
+    /// The time of the change, UTC.
+    pub now: DateTime<Utc>,
+    /// The turn in which the model does it; none for a person.
+    pub turn: Option<RunId>,
+}
+
+/// Changes settings of a chat. If that says where it is, its tasks that rest on a guess follow; those for which somebody
+/// named another zone stay in it.
+///
+/// # Errors
+/// As the store's calls. Made again, the change is completed.
+pub async fn change_chat(
+    settings: &dyn SettingsStore,
+    tasks: &dyn TaskStore,
+    chat: ChatId,
+    change: ConfigPatch,
+    Changing { now, turn }: Changing,
+) -> Result<(ChatConfig, Followed)> {
+    // The tasks first: as long as the setting is missing, the chat can be asked again.
+    let followed = match change.timezone.flatten() {
+        Some(zone) => follow(tasks, chat, zone, now, |task| task.zone_assumed).await?,
+        None => Followed::default(),
+    };
+    let config = match turn {
+        Some(run) => {
+            let turn = ChangingTurn { run, moved: followed.assumed.clone(), at: now };
+            settings.change_chat_config_in_turn(chat, change, turn).await?
+        }
+        None => settings.change_chat_config(chat, change).await?,
+    };
+    Ok((config, followed))
+}
+
+/// Undoes what the model changed in a turn, as [`SettingsStore::undo_config_change`]. Tasks that followed the zone which
+/// is taken back go by the clocks that were assumed before.
+///
+/// # Errors
+/// As the store's calls. If only the tasks could not be changed, they stay in the zone that was taken back.
+pub async fn undo_change(
+    settings: &dyn SettingsStore,
+    tasks: &dyn TaskStore,
+    run: RunId,
+    now: DateTime<Utc>,
+) -> Result<Option<(ConfigChange, Vec<Setting>)>> {
+    let undone = settings.undo_config_change(run, now).await?;
+    let zone = undone.as_ref().filter(|(_, restored)| restored.contains(&Setting::Zone));
+    if let Some((change, _)) = zone {
+        match change.before.timezone {
+            Some(zone) => drop(follow(tasks, change.chat, zone, now, |task| task.zone_assumed).await?),
+            None => follow_back(tasks, change, now).await?,
+        }
+    }
+    Ok(undone)
+}
+
+/// Has the tasks that followed a zone rest on the guess again on which they rested before.
+async fn follow_back(store: &dyn TaskStore, change: &ConfigChange, now: DateTime<Utc>) -> Result<()> {
+    let tasks = store.tasks(change.chat).await?;
+    let edits = tasks.into_iter().filter_map(|task| {
+        let (_, zone) = change.moved.iter().find(|(id, _)| *id == task.id)?;
+        let is_there = Some(task.zone) == change.after.timezone && may_follow(&task, now);
+        let edit = TaskEdit { zone: Some(*zone), zone_assumed: true, ..TaskEdit::default() };
+        is_there.then_some((task.id, TaskChange::Edit(edit)))
+    });
+    let edits: Vec<_> = edits.collect();
+    if !edits.is_empty() {
+        store.change_tasks(edits, Vec::new(), now).await?;
+    }
+    Ok(())
+}
+
+/// Has all tasks of a chat go by the clocks of this zone.
+///
+/// # Errors
+/// As the store's calls.
+pub async fn move_tasks(
+    tasks: &dyn TaskStore,
+    chat: ChatId,
+    zone: Tz,
+    now: DateTime<Utc>,
+) -> Result<Followed> {
+    follow(tasks, chat, zone, now, |_| true).await
+}
+
+async fn follow(
+    store: &dyn TaskStore,
+    chat: ChatId,
+    zone: Tz,
+    now: DateTime<Utc>,
+    is_meant: impl Fn(&Task) -> bool,
+) -> Result<Followed> {
+    let tasks: Vec<Task> =
+        store.tasks(chat).await?.into_iter().filter(|task| may_follow(task, now)).collect();
+    let is_elsewhere = |task: &Task| task.zone != zone && task.schedule.uses_zone();
+    let (meant, rest): (Vec<Task>, Vec<Task>) =
+        tasks.into_iter().partition(|task| is_meant(task) && (task.zone_assumed || is_elsewhere(task)));
+    let others = rest.into_iter().filter(is_elsewhere).collect();
+    let edit = TaskChange::Edit(TaskEdit { zone: Some(zone), ..TaskEdit::default() });
+    let changes: Vec<(TaskId, TaskChange)> = meant.iter().map(|task| (task.id, edit.clone())).collect();
+    if changes.is_empty() {
+        return Ok(Followed { others, ..Followed::default() });
+    }
+    let assumed = meant.iter().filter(|task| task.zone_assumed).map(|task| (task.id, task.zone)).collect();
+    let changed = store.change_tasks(changes, Vec::new(), now).await?;
+    let pairs = meant.into_iter().zip(changed).filter(|(before, _)| is_elsewhere(before));
+    let pairs = pairs.filter_map(|(before, after)| Some((before, after?)));
+    let (moved, kept): (Vec<_>, Vec<_>) =
+        pairs.partition(|(before, after)| after.schedule == before.schedule.moved(before.zone, zone));
+    let after = |pairs: Vec<(Task, Task)>| pairs.into_iter().map(|(_, after)| after).collect();
+    Ok(Followed { moved: after(moved), kept: after(kept), others, assumed })
+}
+
+/// Whether a task still has a time to come that clocks can move.
+fn may_follow(task: &Task, now: DateTime<Utc>) -> bool {
+    let is_to_come = match task.schedule {
+        Schedule::Cron(_) => true,
+        Schedule::Once { at, .. } => task.next.is_some() && at > now,
+    };
+    task.is_live() && is_to_come
+}

@@ -1,0 +1,214 @@
+//! Calls of the Bot API with payloads and results as JSON. teloxide gives the bot, its HTTP client, the names of
+//! methods and the download of files. The calls themselves are made here: teloxide's own types stop at Bot API 9.1 and
+//! would lose what is newer, and its transport sleeps for 10 s after each 5xx before it says so.
+
+use std::fmt;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use telegram_http::RequestBuilder;
+use telegram_http::multipart::{Form, Part};
+use teloxide::Bot;
+use teloxide::net::Download;
+use teloxide::requests::Payload;
+
+use super::batch::{self, Received};
+use super::error::ApiError;
+use figaro_base::secret::ExposeSecret;
+use figaro_config::TelegramSettings;
+
+/// How long Telegram may hold a `getUpdates` call open, in seconds; 50 is the most it takes.
+pub const LONG_POLL_SECONDS: u64 = 50;
+/// What else a call may take.
+const CALL_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// What is said of a call that took too long.
+const NO_ANSWER: &str = "no answer in time";
+
+/// Makes calls as the bot. Cheap to clone.
+#[derive(Clone)]
+pub struct Api(Bot);
+
+impl fmt::Debug for Api {
+    /// The bot's own would show its token.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Api")
+    }
+}
+
+/// An answer of Telegram's to a call.
+#[derive(Deserialize)]
+struct Answer {
+    ok: bool,
+    #[serde(default)]
+    result: Value,
+}
+
+/// Defines a payload that is JSON in and JSON out.
+macro_rules! methods {
+    ($($name:ident = $method:literal),+ $(,)?) => {$(
+        #[doc = concat!("The Bot API method `", $method, "`.")]
+        #[derive(Debug, Clone, Serialize)]
+        #[serde(transparent)]
+        pub struct $name(pub Value);
+
+        impl Payload for $name {
+            type Output = Value;
+            const NAME: &'static str = $method;
+        }
+    )+};
+}
+
+methods! {
+    AnswerCallbackQuery = "answerCallbackQuery",
+    DeleteMessage = "deleteMessage",
+    DeleteMyCommands = "deleteMyCommands",
+    EditForumTopic = "editForumTopic",
+    EditMessageText = "editMessageText",
+    GetChatMember = "getChatMember",
+    GetChatMemberCount = "getChatMemberCount",
+    EditMessageReplyMarkup = "editMessageReplyMarkup",
+    GetChat = "getChat",
+    GetFile = "getFile",
+    GetMe = "getMe",
+    LeaveChat = "leaveChat",
+    SendChatAction = "sendChatAction",
+    SendMessage = "sendMessage",
+    SendMessageDraft = "sendMessageDraft",
+    SetMessageReaction = "setMessageReaction",
+    SetMyCommands = "setMyCommands",
+    SetWebhook = "setWebhook",
+}
+
+impl Api {
+    /// Speaks for the bot of these settings.
+    ///
+    /// # Errors
+    /// In words, when the HTTP client or the server's address are not usable.
+    pub fn new(settings: &TelegramSettings) -> Result<Self, String> {
+        let url = reqwest::Url::parse(&settings.api_url).map_err(|error| error.to_string())?;
+        let client = client(settings).map_err(|error| error.without_url().to_string())?;
+        Ok(Self(Bot::with_client(settings.token.expose_secret().to_owned(), client).set_api_url(url)))
+    }
+
+    /// Makes a call.
+    ///
+    /// # Errors
+    /// See [`ApiError`].
+    pub async fn call<P>(&self, payload: P) -> Result<Value, ApiError>
+    where
+        P: Payload<Output = Value> + Serialize,
+    {
+        in_time(self.post(P::NAME).json(&payload)).await
+    }
+
+    /// Sends a document of this name and content by `sendDocument`; `rest` are the other parameters, as in a JSON call.
+    ///
+    /// # Errors
+    /// See [`ApiError`].
+    pub async fn send_document(
+        &self,
+        name: String,
+        content: String,
+        rest: &Map<String, Value>,
+    ) -> Result<Value, ApiError> {
+        let form = Form::new().part("document", Part::text(content).file_name(name));
+        in_time(self.post("sendDocument").multipart(with_rest(form, rest))).await
+    }
+
+    /// Sends a picture by `sendPhoto`; `rest` are the other parameters, as in a JSON call.
+    ///
+    /// # Errors
+    /// See [`ApiError`].
+    pub async fn send_photo(&self, png: Vec<u8>, rest: &Map<String, Value>) -> Result<Value, ApiError> {
+        let form = Form::new().part("photo", Part::bytes(png).file_name("chart.png"));
+        in_time(self.post("sendPhoto").multipart(with_rest(form, rest))).await
+    }
+
+    /// The content of a file, by the path that `getFile` gave. An error is in words without the address, which holds
+    /// the token.
+    #[must_use]
+    pub fn download(&self, path: &str) -> BoxStream<'static, Result<Vec<u8>, String>> {
+        let pieces = self.0.download_file_stream(path);
+        let plain = pieces.map(|piece| match piece {
+            Ok(bytes) => Ok(bytes.to_vec()),
+            Err(error) => Err(error.without_url().to_string()),
+        });
+        plain.boxed()
+    }
+
+    /// The next updates from `offset` on; all before it count as received. Waits until there are some.
+    ///
+    /// # Errors
+    /// See [`ApiError`].
+    pub async fn updates(&self, offset: Option<i64>, kinds: &[&str]) -> Result<Vec<Received>, ApiError> {
+        let parameters = json!({
+            "offset": offset.unwrap_or_default(), "timeout": LONG_POLL_SECONDS, "allowed_updates": kinds,
+        });
+        let (status, body) = answer(self.post("getUpdates").json(&parameters)).await?;
+        batch::read(status, &body)
+    }
+
+    fn post(&self, method: &str) -> RequestBuilder {
+        let mut url = self.0.api_url();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().push(&format!("bot{}", self.0.token())).push(method);
+        }
+        self.0.client().post(url)
+    }
+}
+
+/// A form with these parameters too. Parts of a form are text: what is no text goes as JSON.
+fn with_rest(form: Form, rest: &Map<String, Value>) -> Form {
+    rest.iter().fold(form, |form, (key, value)| match value {
+        Value::String(text) => form.text(key.clone(), text.clone()),
+        other => form.text(key.clone(), other.to_string()),
+    })
+}
+
+/// The client that calls are made with, on the way that the settings name.
+fn client(settings: &TelegramSettings) -> Result<telegram_http::Client, telegram_http::Error> {
+    // One client for all calls: each has its own copy of the root certificates. Its bound is that of a long poll.
+    let bound = Duration::from_secs(LONG_POLL_SECONDS) + CALL_TIMEOUT;
+    let mut builder = teloxide::net::default_reqwest_settings().timeout(bound).no_proxy();
+    let direct = || telegram_http::NoProxy::from_string(&settings.proxies.direct());
+    let (http, https) = settings.proxies.addresses();
+    if let Some(http) = http {
+        builder = builder.proxy(telegram_http::Proxy::http(http)?.no_proxy(direct()));
+    }
+    if let Some(https) = https {
+        builder = builder.proxy(telegram_http::Proxy::https(https)?.no_proxy(direct()));
+    }
+    builder.build()
+}
+
+/// Makes a call that Telegram answers at once.
+async fn in_time(request: RequestBuilder) -> Result<Value, ApiError> {
+    let (status, body) = tokio::time::timeout(CALL_TIMEOUT, answer(request))
+        .await
+        .unwrap_or_else(|_| Err(ApiError::Unclear(NO_ANSWER.to_owned())))?;
+    match serde_json::from_str(&body) {
+        Ok(Answer { ok: true, result }) => Ok(result),
+        _ => Err(ApiError::of_answer(status, &body)),
+    }
+}
+
+/// The status and the text of an answer. A byte that is no text costs a character, not the answer.
+async fn answer(request: RequestBuilder) -> Result<(u16, String), ApiError> {
+    let lost = |error: telegram_http::Error| network(&error);
+    let answer = request.send().await.map_err(lost)?;
+    let status = answer.status().as_u16();
+    let body = answer.bytes().await.map_err(lost)?;
+    Ok((status, String::from_utf8_lossy(&body).into_owned()))
+}
+
+/// The words of a network error may hold the address, and with it the token: none of them is told.
+fn network(error: &telegram_http::Error) -> ApiError {
+    if error.is_connect() {
+        return ApiError::Unreachable("no connection".to_owned());
+    }
+    ApiError::Unclear(if error.is_timeout() { NO_ANSWER } else { "the connection broke" }.to_owned())
+}

@@ -1,0 +1,238 @@
+//! The answer to `getUpdates`, taken apart update by update, so that one that cannot be read costs none of the others.
+//! Used by `api`; pure. A JSON parser gives up on the whole answer at nesting beyond its bound, half a surrogate pair or
+//! a number out of range, so here only brackets, commas and quotes are looked at until each update stands alone.
+
+use serde_json::Value;
+
+use super::error::ApiError;
+use figaro_base::ids::UpdateId;
+use figaro_store::{RawUpdate, UnreadableUpdate};
+
+/// The longest update that is read, in bytes; Telegram's are far below it.
+const MAX_BYTES: usize = 1024 * 1024;
+/// The deepest nesting that is read: serde_json stops at 128, also where the update is a part of a stored record.
+const MAX_DEPTH: usize = 100;
+
+/// One of the updates of an answer.
+#[derive(Debug, PartialEq)]
+pub enum Received {
+    /// An object with an id.
+    Readable(RawUpdate),
+    /// It has an id and cannot be read, for this reason.
+    Unreadable(UnreadableUpdate, &'static str),
+    /// It has no id, readable or not; so long is it, in bytes.
+    Nameless(usize),
+}
+
+/// Reads an answer with this HTTP status.
+///
+/// # Errors
+/// What Telegram says instead of updates, or that this is no answer of Telegram's.
+pub fn read(status: u16, body: &str) -> Result<Vec<Received>, ApiError> {
+    let members = parts(body, '{').unwrap_or_default();
+    if member(&members, "ok") != Some("true") {
+        return Err(ApiError::of_answer(status, body));
+    }
+    let items = member(&members, "result").and_then(|result| parts(result, '['));
+    let items = items.ok_or_else(|| ApiError::Unclear("no list of updates".to_owned()))?;
+    Ok(items.into_iter().map(receive).collect())
+}
+
+fn receive(text: &str) -> Received {
+    let reason = match parse(text) {
+        Ok(body) => match body.get("update_id").and_then(Value::as_i64) {
+            Some(id) => return Received::Readable(RawUpdate { id: UpdateId(id), body }),
+            None => return Received::Nameless(text.len()),
+        },
+        Err(reason) => reason,
+    };
+    let members = parts(text, '{').unwrap_or_default();
+    match member(&members, "update_id").and_then(|id| id.parse().ok()) {
+        Some(id) => Received::Unreadable(UnreadableUpdate::new(UpdateId(id), text), reason),
+        None => Received::Nameless(text.len()),
+    }
+}
+
+fn parse(text: &str) -> Result<Value, &'static str> {
+    if text.len() > MAX_BYTES {
+        return Err("too_long");
+    }
+    if depth(text) > MAX_DEPTH {
+        return Err("nested_too_deep");
+    }
+    // The parser's own words may quote the text.
+    serde_json::from_str(text).map_err(|_words| "no_json")
+}
+
+/// The value of a member among those of an object; keys with escapes are none that Telegram uses.
+fn member<'a>(members: &[&'a str], key: &str) -> Option<&'a str> {
+    members.iter().find_map(|member| {
+        let rest = member.strip_prefix('"')?.strip_prefix(key)?.strip_prefix('"')?;
+        Some(rest.trim_start().strip_prefix(':')?.trim_start())
+    })
+}
+
+/// What stands between the commas of a list (`[`) or an object (`{`); `None` for a text that is none, or does not end.
+fn parts(text: &str, opening: char) -> Option<Vec<&str>> {
+    let text = text.trim();
+    let mut start = text.starts_with(opening).then_some(1)?;
+    let mut parts = Vec::new();
+    let mut end = None;
+    structure(text, |at, byte, depth| match (byte, depth) {
+        (b',', 1) => {
+            parts.extend(text.get(start..at).map(str::trim));
+            start = at + 1;
+        }
+        (b']' | b'}', 0) => end = end.or(Some(at)),
+        _ => {}
+    });
+    let end = end.filter(|end| end + 1 == text.len())?;
+    parts.extend(text.get(start..end).map(str::trim).filter(|last| !last.is_empty()));
+    Some(parts)
+}
+
+/// How deep a text is nested.
+fn depth(text: &str) -> usize {
+    let mut deepest = 0;
+    structure(text, |_, _, depth| deepest = deepest.max(depth));
+    deepest
+}
+
+/// Shows every bracket and comma outside of strings: where it stands, and how many brackets are open after it.
+fn structure(text: &str, mut see: impl FnMut(usize, u8, usize)) {
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = quoted,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'[' | b'{' => {
+                depth += 1;
+                see(at, byte, depth);
+            }
+            b']' | b'}' => {
+                depth = depth.saturating_sub(1);
+                see(at, byte, depth);
+            }
+            b',' => see(at, byte, depth),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn batch(items: &[&str]) -> Vec<Received> {
+        read(200, &format!(r#" {{"ok" : true, "result": [{}]}} "#, items.join(" ,\n"))).unwrap()
+    }
+
+    #[test]
+    fn what_cannot_be_read_costs_no_other() {
+        let good = |id: i64| format!(r#"{{"update_id":{id},"message":{{"text":"a,]}}\\\""}}}}"#);
+        let deep = format!(r#"{{"update_id":2,"message":{}1{}}}"#, "[".repeat(500), "]".repeat(500));
+        let long = format!(r#"{{"message":"{}","update_id":2}}"#, "ā".repeat(800_000));
+        let broken = [
+            deep.as_str(),
+            &long,
+            r#"{"update_id":2,"message":{"text":"\ud800"}}"#,
+            r#"{"message":{"date":1e999},"update_id" : 2}"#,
+            r#"{"update_id":2,"message":{"date":NaN,,}}"#,
+            "{\"update_id\":2,\"message\":\"a\u{1}b\"}",
+            r#"{"\ud800":1,"update_id":2}"#,
+        ];
+        for text in broken {
+            let items = batch(&[&good(1), text, &good(3)]);
+            assert!(matches!(&items[0], Received::Readable(RawUpdate { id: UpdateId(1), .. })), "{items:?}");
+            let Received::Unreadable(unreadable, _) = &items[1] else { panic!("{text:.50} is read") };
+            assert_eq!((unreadable.id, unreadable.bytes), (UpdateId(2), text.len()));
+            assert!(
+                text.starts_with(&unreadable.text) && unreadable.text.len() <= UnreadableUpdate::KEPT_BYTES
+            );
+            let body = json!({"update_id": 3, "message": {"text": "a,]}\\\""}});
+            assert_eq!(items[2..], [Received::Readable(RawUpdate { id: UpdateId(3), body })]);
+        }
+    }
+
+    #[test]
+    fn what_has_no_id_is_counted() {
+        let nameless = [
+            "42",
+            "null",
+            r#""update_id""#,
+            "[]",
+            "{}",
+            r#"{"update_id":"7"}"#,
+            r#"{"update_id":1e999}"#,
+            r#"{"update_id":99999999999999999999}"#,
+            r#"[{"update_id":7,"x":1e999}]"#,
+            r#"{"message":{"update_id":7,"x":1e999}}"#,
+            r#"{"text":"\"update_id\":7","x":1e999}"#,
+        ];
+        for text in nameless {
+            assert_eq!(batch(&[text]), [Received::Nameless(text.len())], "{text}");
+        }
+        assert_eq!(batch(&[]), []);
+    }
+
+    #[test]
+    fn an_answer_without_a_list_is_an_error() {
+        let list = "no list of updates";
+        let other = "the answer is none of Telegram's";
+        let cases = [
+            (r#"{"ok":true,"result":{"a":1}}"#, list),
+            (r#"{"ok":true,"result":7}"#, list),
+            (r#"{"ok":true}"#, list),
+            (r#"{"ok":true,"result":[{"update_id":1}"#, other),
+            (r#"{"ok":true,"result":[]}]"#, other),
+            ("", other),
+            ("[]", other),
+            ("{}", other),
+        ];
+        for (body, words) in cases {
+            assert_eq!(read(200, body), Err(ApiError::Unclear(words.to_owned())), "{body}");
+        }
+        let stop = r#"{"ok":false,"error_code":409,"description":"x"}"#;
+        assert_eq!(read(409, stop), Err(ApiError::Conflict));
+    }
+
+    fn json_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            any::<Option<bool>>().prop_map(|value| json!(value)),
+            any::<i64>().prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 32, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::btree_map(any::<String>(), inner, 0..4).prop_map(|map| json!(map)),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn updates_come_out_as_they_went_in(values in prop::collection::vec(json_value(), 0..5), pretty: bool) {
+            let bodies: Vec<Value> =
+                values.iter().enumerate().map(|(id, value)| json!({"message": value, "update_id": id})).collect();
+            let answer = json!({"ok": true, "result": bodies});
+            let text = if pretty { serde_json::to_string_pretty(&answer) } else { serde_json::to_string(&answer) };
+            let wanted: Vec<Received> = (0_i64..)
+                .zip(bodies)
+                .map(|(id, body)| Received::Readable(RawUpdate { id: UpdateId(id), body }))
+                .collect();
+            prop_assert_eq!(read(200, &text.unwrap()).unwrap(), wanted);
+        }
+
+        #[test]
+        fn no_text_breaks_it(text in any::<String>(), status: u16) {
+            drop(read(status, &text));
+            drop(read(status, &format!(r#"{{"ok":true,"result":[{text}]}}"#)));
+        }
+    }
+}

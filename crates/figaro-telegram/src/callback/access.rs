@@ -1,0 +1,181 @@
+//! The buttons by which an owner decides whether somebody may talk to the bot.
+
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
+use super::{Family, Fields, Gone, Short};
+use figaro_base::ids::ChatId;
+use figaro_domain::role::AccessRole;
+
+/// What an owner decides about somebody who wants to talk to the bot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// They may talk to the bot.
+    Allow,
+    /// They may not, and ask nobody again for a while.
+    Ignore,
+    /// They are denied everywhere.
+    Block,
+}
+
+impl Decision {
+    /// All of them, in the order of their buttons.
+    pub const ALL: [Self; 3] = [Self::Allow, Self::Ignore, Self::Block];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ignore => "ignore",
+            Self::Block => "block",
+        }
+    }
+}
+
+/// A button under the question whether somebody may talk to the bot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Admit {
+    /// What is decided.
+    pub decision: Decision,
+    /// The number of the person's Telegram account.
+    pub person: i64,
+    /// The IETF tag of the language to greet them in; none for the bot's own.
+    pub language: Option<Short<12>>,
+}
+
+/// What an owner decides about a group that the bot was brought into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupDecision {
+    /// Everybody there may talk to the bot.
+    Allow,
+    /// The bot leaves, and nobody there may talk to it.
+    Leave,
+    /// The bot stays and is silent.
+    Ignore,
+}
+
+impl GroupDecision {
+    /// All of them, in the order of their buttons.
+    pub const ALL: [Self; 3] = [Self::Allow, Self::Leave, Self::Ignore];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Leave => "leave",
+            Self::Ignore => "ignore",
+        }
+    }
+}
+
+/// A button under the question whether a group may talk to the bot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AdmitGroup {
+    /// What is decided.
+    pub decision: GroupDecision,
+    /// The group that an owner lets in, leaves or ignores.
+    pub chat: ChatId,
+}
+
+impl Family for AdmitGroup {
+    const NAME: &'static str = "group";
+}
+
+impl Display for AdmitGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", Self::NAME, self.decision.word(), self.chat.0)
+    }
+}
+
+impl FromStr for AdmitGroup {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        let mut fields = Fields::of::<Self>(data)?;
+        let word = fields.word()?;
+        let decision = GroupDecision::ALL.into_iter().find(|one| one.word() == word).ok_or(Gone)?;
+        let chat = ChatId(fields.parse()?);
+        fields.end(Self { decision, chat })
+    }
+}
+
+impl Family for Admit {
+    const NAME: &'static str = "admit";
+}
+
+impl Display for Admit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", Self::NAME, self.decision.word(), self.person)?;
+        self.language.as_ref().map_or(Ok(()), |language| write!(f, ":{language}"))
+    }
+}
+
+impl FromStr for Admit {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        let mut fields = Fields::of::<Self>(data)?;
+        let word = fields.word()?;
+        let decision = Decision::ALL.into_iter().find(|decision| decision.word() == word).ok_or(Gone)?;
+        let (person, language) = (fields.parse()?, fields.parse().ok());
+        fields.end(Self { decision, person, language })
+    }
+}
+
+/// The button that makes a code which lets somebody in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MakeCode;
+
+impl Family for MakeCode {
+    const NAME: &'static str = "code";
+}
+
+impl Display for MakeCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:new", Self::NAME)
+    }
+}
+
+impl FromStr for MakeCode {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        let mut fields = Fields::of::<Self>(data)?;
+        if fields.word()? == "new" { fields.end(Self) } else { Err(Gone) }
+    }
+}
+
+/// A button that gives somebody a role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GiveRole {
+    /// The role that they are given.
+    pub role: AccessRole,
+    /// The number of the person's Telegram account.
+    pub person: i64,
+    /// Where it holds; everywhere without one.
+    pub chat: Option<ChatId>,
+}
+
+impl Family for GiveRole {
+    const NAME: &'static str = "role";
+}
+
+impl Display for GiveRole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", Self::NAME, self.role.word(), self.person)?;
+        self.chat.map_or(Ok(()), |chat| write!(f, ":{}", chat.0))
+    }
+}
+
+impl FromStr for GiveRole {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        let mut fields = Fields::of::<Self>(data)?;
+        let role = AccessRole::named(fields.word()?).ok_or(Gone)?;
+        let person = fields.parse()?;
+        let chat = match fields.word() {
+            Ok(chat) => Some(ChatId(chat.parse().map_err(|_error| Gone)?)),
+            Err(Gone) => None,
+        };
+        fields.end(Self { role, person, chat })
+    }
+}

@@ -1,0 +1,36 @@
+//! The buttons under a question that a turn waits with.
+
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
+use super::{Family, Fields, Gone};
+use figaro_base::ids::RunId;
+
+/// Chooses an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choose {
+    /// The turn that waits.
+    pub turn: RunId,
+    /// The answer's place among the options, from 0.
+    pub option: u8,
+}
+
+impl Family for Choose {
+    const NAME: &'static str = "choose";
+}
+
+impl Display for Choose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", Self::NAME, self.turn, self.option)
+    }
+}
+
+impl FromStr for Choose {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        let mut fields = Fields::of::<Self>(data)?;
+        let (turn, option) = (fields.parse()?, fields.parse()?);
+        fields.end(Self { turn, option })
+    }
+}

@@ -1,0 +1,126 @@
+//! A group that no owner has let in: every owner is asked, and decides with a button.
+
+use serde_json::json;
+
+use super::super::asker::Asker;
+use super::super::card::Card;
+use super::super::cards::named;
+use super::super::command::Pressed;
+use super::super::notices;
+use super::request::AccessRequests;
+use crate::api::{GetChatMemberCount, LeaveChat};
+use crate::callback::{AdmitGroup, GroupDecision};
+use crate::send::Button;
+use figaro_agent::outbound::Urgency;
+use figaro_base::ids::ChatId;
+use figaro_domain::access::AccessChange;
+use figaro_domain::audit::AuditActor;
+use figaro_domain::chat::{ChatKind, Place};
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::StoreError;
+
+impl AccessRequests {
+    /// Asks every owner whether a group may talk to the bot, with who wants it there; `false` if nobody was asked.
+    pub async fn ask_about_group(&self, asker: &Asker, is_added: bool) -> bool {
+        if !self.asks() || !self.has_room() {
+            return false;
+        }
+        let chat = asker.place.chat;
+        let who = named(&asker.speaker.name, asker.speaker.username.as_deref());
+        let group = match asker.place.title.as_deref() {
+            Some(title) => named(title, None),
+            None => self.cards.name_of(chat).await,
+        };
+        let count = self.members_of(chat).await;
+        let values = [("who", who.as_str()), ("group", &group), ("count", &count)];
+        let mut asked = false;
+        for place in self.owners().await {
+            let texts = self.cards.languages.texts(place.chat, None).await;
+            let words = if is_added { texts.group_added() } else { texts.group_request() };
+            let buttons = GroupDecision::ALL
+                .into_iter()
+                .map(|decision| Button::new(label(texts, decision), AdmitGroup { decision, chat }));
+            let card = Card::text(fill(words, &values)).row(buttons.collect());
+            asked |= self.cards.write(&place, card, Urgency::Answer).await;
+        }
+        asked
+    }
+
+    /// Does what an owner decided about a group: it is told that it may talk, or left.
+    pub(super) async fn decide_group(&self, press: AdmitGroup, asker: &Asker) -> Result<Pressed, StoreError> {
+        let (texts, chat) = (self.cards.texts(asker), press.chat);
+        let group = self.cards.name_of(chat).await;
+        let words = |decision| fill(words(texts, decision), &[("group", &group)]);
+        let (decided, is_new) = self.settle_group(press, asker).await?;
+        let said = match decided == press.decision {
+            true => words(decided),
+            false => fill(texts.access_settled(), &[("decided", &words(decided))]),
+        };
+        match decided {
+            GroupDecision::Allow if is_new => self.greet_group(chat).await,
+            // Also where it was decided before: the bot may have been added again.
+            GroupDecision::Leave if decided == press.decision => self.leave(chat).await,
+            GroupDecision::Allow | GroupDecision::Leave | GroupDecision::Ignore => {}
+        }
+        Ok(Pressed::both(said.clone(), Card::text(said)))
+    }
+
+    /// What holds for a group from now on, and whether this press has changed it: of two owners the first decides.
+    async fn settle_group(
+        &self,
+        press: AdmitGroup,
+        asker: &Asker,
+    ) -> Result<(GroupDecision, bool), StoreError> {
+        let _one = self.deciding.lock().await;
+        let list = self.settings.access().await?;
+        if list.chats.contains(&press.chat) {
+            return Ok((GroupDecision::Allow, false));
+        }
+        if list.denied_chats.contains(&press.chat) {
+            return Ok((GroupDecision::Leave, false));
+        }
+        let change = match press.decision {
+            GroupDecision::Allow => AccessChange::AllowChat(press.chat),
+            GroupDecision::Leave => AccessChange::DenyChat(press.chat),
+            GroupDecision::Ignore => return Ok((GroupDecision::Ignore, false)),
+        };
+        let by = AuditActor::Person(asker.speaker.user.clone());
+        let changed = self.settings.change_access(change, by).await?;
+        Ok((press.decision, changed))
+    }
+
+    async fn greet_group(&self, chat: ChatId) {
+        let texts = self.cards.languages.texts(chat, None).await;
+        let place = Place { chat, kind: ChatKind::Group, title: None, topic: None };
+        self.cards.write(&place, notices::joined(texts, &self.me, false), Urgency::Answer).await;
+    }
+
+    async fn leave(&self, chat: ChatId) {
+        if let Err(error) = self.cards.sender.api.call(LeaveChat(json!({"chat_id": chat}))).await {
+            tracing::warn!(%chat, %error, "a group could not be left; nobody there is answered all the same");
+        }
+    }
+
+    /// How many members a chat has, as text; `?` where Telegram does not say.
+    async fn members_of(&self, chat: ChatId) -> String {
+        let count = self.cards.sender.api.call(GetChatMemberCount(json!({"chat_id": chat}))).await;
+        count.ok().and_then(|count| count.as_u64()).map_or("?".to_owned(), |count| count.to_string())
+    }
+}
+
+/// The words for a decision, with `{group}` for the group.
+const fn words(texts: &Texts, decision: GroupDecision) -> &str {
+    match decision {
+        GroupDecision::Allow => texts.group_allowed(),
+        GroupDecision::Leave => texts.group_left(),
+        GroupDecision::Ignore => texts.group_ignored(),
+    }
+}
+
+const fn label(texts: &Texts, decision: GroupDecision) -> &str {
+    match decision {
+        GroupDecision::Allow => texts.button_allow(),
+        GroupDecision::Leave => texts.button_leave_group(),
+        GroupDecision::Ignore => texts.button_ignore(),
+    }
+}

@@ -1,0 +1,180 @@
+//! `/allow` with a role, and `/deny` with a time or for one chat: what an owner makes of somebody.
+
+use super::super::asker::Asker;
+use super::super::card::Card;
+use super::super::command::Pressed;
+use super::card::AccessCard;
+use crate::callback::GiveRole;
+use crate::send::Button;
+use figaro_base::ids::{ChatId, UserId};
+use figaro_domain::access::AccessChange;
+use figaro_domain::audit::AuditActor;
+use figaro_domain::role::{AccessRole, Ban, GivenRole};
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::StoreError;
+
+/// Words for roles in other languages than English.
+const ROLE_WORDS: [(&str, AccessRole); 3] =
+    [("membro", AccessRole::Member), ("convidado", AccessRole::Guest), ("convidada", AccessRole::Guest)];
+/// What stands behind `/deny` for a ban in one chat.
+const HERE: [&str; 2] = ["here", "aqui"];
+
+/// What is wanted of `/allow` or `/deny` beside whom.
+pub(super) enum Wish {
+    /// Nothing more.
+    Plain,
+    /// A role.
+    Role(AccessRole),
+    /// A ban in the chat in which it is said, or one with an end.
+    Ban {
+        /// Whether it is for this chat alone.
+        here: bool,
+        /// How long; the word as it was typed.
+        span: Option<String>,
+    },
+}
+
+impl Wish {
+    /// Parts what is wanted from whom: the argument without the words that say what.
+    pub(super) fn split(argument: &str, allows: bool) -> (String, Self) {
+        let (mut whom, mut wish) = (Vec::new(), Self::Plain);
+        for word in argument.split_whitespace() {
+            let said = word.to_lowercase();
+            let role = AccessRole::named(&said)
+                .or_else(|| ROLE_WORDS.iter().find(|(name, _)| *name == said).map(|(_, role)| *role));
+            let (was_here, before) = match &wish {
+                Self::Ban { here, span } => (*here, span.clone()),
+                Self::Plain | Self::Role(_) => (false, None),
+            };
+            match role {
+                Some(role) if allows => wish = Self::Role(role),
+                None if !allows && HERE.contains(&said.as_str()) => {
+                    wish = Self::Ban { here: true, span: before }
+                }
+                None if !allows && Ban::span(&said).is_some() => {
+                    wish = Self::Ban { here: was_here, span: Some(said) };
+                }
+                Some(_) | None => whom.push(word),
+            }
+        }
+        (whom.join(" "), wish)
+    }
+}
+
+impl AccessCard {
+    /// Gives somebody a role or bans them, as an owner says.
+    pub(super) async fn fulfil(&self, wish: Wish, user: UserId, asker: &Asker) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        match wish {
+            // Without a wish nothing is changed here: `/allow` and `/deny` do that themselves.
+            Wish::Plain => Ok(Card::text(texts.nothing_changed())),
+            Wish::Role(role) => {
+                let (person, chat) = (user.telegram_id().unwrap_or_default(), here(asker));
+                let words = self.given(GiveRole { role, person, chat }, asker).await?;
+                Ok(Card::text(words).row(buttons(texts, person, asker)))
+            }
+            Wish::Ban { .. } if self.owns(&user).await? => Ok(Card::text(texts.owner_not_denied())),
+            Wish::Ban { here: true, .. } if !asker.place.is_group() => {
+                Ok(Card::text(texts.ban_here_in_group()))
+            }
+            Wish::Ban { here, span } => self.ban(user, here, span, asker).await,
+        }
+    }
+
+    async fn ban(
+        &self,
+        user: UserId,
+        here: bool,
+        span: Option<String>,
+        asker: &Asker,
+    ) -> Result<Card, StoreError> {
+        let (texts, now) = (self.cards.texts(asker), self.cards.now());
+        let until = span.as_deref().and_then(Ban::span).map(|span| now + span);
+        let chat = here.then_some(asker.place.chat);
+        let who = self.name_of(&user).await;
+        let change = AccessChange::Ban { ban: Ban { user, chat, until }, at: now };
+        self.settings.change_access(change, AuditActor::Person(asker.speaker.user.clone())).await?;
+        let words = match (here, &span) {
+            (true, Some(_)) => texts.banned_here_for(),
+            (true, None) => texts.banned_here(),
+            (false, _) => texts.banned_for(),
+        };
+        Ok(Card::text(fill(words, &[("id", &who), ("span", span.as_deref().unwrap_or_default())])))
+    }
+
+    /// Does what a button of a role says.
+    pub(super) async fn give_role(&self, press: GiveRole, asker: &Asker) -> Result<Pressed, StoreError> {
+        let words = self.given(press, asker).await?;
+        let row = buttons(self.cards.texts(asker), press.person, asker);
+        Ok(Pressed::both(words.clone(), Card::text(words).row(row)))
+    }
+
+    async fn given(&self, give: GiveRole, asker: &Asker) -> Result<String, StoreError> {
+        let (texts, user) = (self.cards.texts(asker), UserId::telegram(give.person));
+        if self.owns(&user).await? {
+            return Ok(texts.owner_has_no_role().to_owned());
+        }
+        let who = self.name_of(&user).await;
+        let change = AccessChange::GiveRole(GivenRole { user, chat: give.chat, role: give.role });
+        self.settings.change_access(change, AuditActor::Person(asker.speaker.user.clone())).await?;
+        let words = match (give.role, give.chat) {
+            (AccessRole::Admin, Some(_)) => texts.made_admin_here(),
+            (AccessRole::Admin, None) => texts.made_admin(),
+            (AccessRole::Member, _) => texts.made_member(),
+            (AccessRole::Guest, Some(_)) => texts.made_guest_here(),
+            (AccessRole::Guest, None) => texts.made_guest(),
+        };
+        Ok(fill(words, &[("id", &who)]))
+    }
+
+    /// Lines of roles and of bans that are not over, for the list; empty where there are none.
+    pub(super) async fn roles_and_bans(&self, asker: &Asker) -> Result<String, StoreError> {
+        let (texts, list, now) = (self.cards.texts(asker), self.settings.access().await?, self.cards.now());
+        let mut lines = String::new();
+        for given in list.roles.iter().take(MAX_SHOWN) {
+            let (who, place) = self.who_and_where(&given.user, given.chat).await;
+            lines.push_str(&format!("\n{who}: {}{place}", role_name(texts, given.role)));
+        }
+        for ban in list.bans.iter().filter(|ban| !ban.is_over(now)).take(MAX_SHOWN) {
+            let (who, place) = self.who_and_where(&ban.user, ban.chat).await;
+            let until =
+                ban.until.map_or("…".to_owned(), |until| until.format("%Y-%m-%d %H:%M UTC").to_string());
+            lines.push_str(&format!(
+                "\n{}{place}",
+                fill(texts.access_ban(), &[("id", &who), ("time", &until)])
+            ));
+        }
+        Ok(lines)
+    }
+
+    async fn who_and_where(&self, user: &UserId, chat: Option<ChatId>) -> (String, String) {
+        let place = match chat {
+            Some(chat) => format!(" ({})", self.cards.name_of(chat).await),
+            None => String::new(),
+        };
+        (self.name_of(user).await, place)
+    }
+}
+
+/// So many roles and bans are shown.
+const MAX_SHOWN: usize = 15;
+
+/// Buttons that give a person one of the roles.
+pub(super) fn buttons(texts: &Texts, person: i64, asker: &Asker) -> Vec<Button> {
+    let chat = here(asker);
+    let button = |role| Button::new(role_name(texts, role), GiveRole { role, person, chat });
+    AccessRole::ALL.into_iter().map(button).collect()
+}
+
+/// Where a role holds that is given here: in this group, or everywhere.
+fn here(asker: &Asker) -> Option<ChatId> {
+    asker.place.is_group().then_some(asker.place.chat)
+}
+
+pub(super) const fn role_name(texts: &Texts, role: AccessRole) -> &str {
+    match role {
+        AccessRole::Admin => texts.role_admin(),
+        AccessRole::Member => texts.role_member(),
+        AccessRole::Guest => texts.role_guest(),
+    }
+}

@@ -1,0 +1,261 @@
+//! `/approve`: what waits for an approval, and what is approved for an hour; the buttons by which people say yes or no to it, here and under the call itself; and the
+//! one that takes back what was done.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::asker::Asker;
+use super::card::{CARD_UNITS, Card, ROWS, number, page_of, pager};
+use super::cards::Cards;
+use super::command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::handles::Handles;
+use super::take_back::TakeBack;
+use crate::callback::{Approve as Button, Back, Family, Page, family};
+use crate::send;
+use figaro_agent::tools::telegram::Approvers;
+use figaro_agent::turn::parked::Parked;
+use figaro_agent::turn::queue::{Job, Mailboxes};
+use figaro_base::ids::RunId;
+use figaro_base::text::{as_markdown, one_line, utf16_len};
+use figaro_domain::approval::{Approval, Grant, Ruled, Ruling};
+use figaro_domain::turn::ParkedTurn;
+use figaro_markup::{File, render};
+use figaro_mcp_client::servers::{Phase, Servers};
+use figaro_policy::access::Standing;
+use figaro_policy::approval::NotAllowed;
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::{AuditStore, StoreError};
+
+/// What a call does is named in the list in so many characters.
+const GIST_CHARS: usize = 60;
+/// What a long call is called that goes out as a document.
+const FILE_NAME: &str = "call.md";
+
+/// Shows what waits for an approval, takes what people say to it, and ends what they have approved for an hour.
+#[derive(Debug)]
+pub(super) struct Approve {
+    cards: Cards,
+    parked: Parked,
+    mailboxes: Mailboxes,
+    approvers: Approvers,
+    audit: Arc<dyn AuditStore>,
+    servers: Servers,
+    back: TakeBack,
+}
+
+impl Approve {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            parked: handles.parked.clone(),
+            mailboxes: handles.mailboxes.clone(),
+            approvers: handles.approvers.clone(),
+            audit: handles.store.clone(),
+            servers: handles.servers.clone(),
+            back: TakeBack::new(handles),
+        }
+    }
+}
+
+#[async_trait]
+impl Command for Approve {
+    fn name(&self) -> &'static str {
+        "approve"
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        texts.command_approve()
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Owner)
+    }
+
+    fn access(&self) -> Access {
+        Access::Owners
+    }
+
+    /// Admins approve too: who may is judged for each call.
+    fn press_access(&self) -> Access {
+        Access::Everybody
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        Ok(self.list(request.asker, 0).into())
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[Button::NAME, Back::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        if family(press.data) == Back::NAME {
+            return self.back.press(press).await;
+        }
+        let (asker, texts) = (press.asker, self.cards.texts(press.asker));
+        Ok(match press.data.parse()? {
+            Button::Rule(run, ruled, page) => self.rule(press, run, ruled, page).await?,
+            Button::End(run, page) => self.end(press, run, page).await?,
+            Button::List(_) | Button::Open(..) if asker.standing != Standing::Owner => {
+                Pressed::toast(texts.owner_only())
+            }
+            Button::List(page) => Pressed::card(self.list(asker, page)),
+            Button::Open(run, page) => self.open(asker, run, page).await,
+        })
+    }
+}
+
+impl Approve {
+    /// What waits and may be shown here: in a group what was asked for there, in private all of it.
+    fn waiting(&self, asker: &Asker) -> Vec<ParkedTurn> {
+        let mut all = self.parked.with_approvals();
+        all.retain(|parked| !asker.place.is_group() || parked.place.chat == asker.place.chat);
+        all
+    }
+
+    /// What is approved for an hour and may be shown here, each turn once.
+    fn approved(&self, asker: &Asker) -> Vec<Grant> {
+        let mut all = self.approvers.grants.open(self.cards.now());
+        all.retain(|grant| !asker.place.is_group() || grant.asked_in == asker.place.chat);
+        all.dedup_by_key(|grant| grant.run);
+        all
+    }
+
+    fn list(&self, asker: &Asker, page: Page) -> Card {
+        let (texts, all) = (self.cards.texts(asker), self.waiting(asker));
+        let hours = self.approved(asker);
+        if all.is_empty() && hours.is_empty() {
+            return Card::text(texts.approval_none());
+        }
+        let page = page_of(page, all.len());
+        let ends = |grant: &Grant| {
+            let left = (grant.until - self.cards.now()).num_minutes().max(1);
+            let who = one_line(&grant.requester.name, GIST_CHARS / 3);
+            let label = format!("{}: {who}, {} ({left} min)", texts.button_approve_end(), grant.method);
+            vec![send::Button::new(one_line(&label, GIST_CHARS), Button::End(grant.run, Some(number(page))))]
+        };
+        let row = |parked: &ParkedTurn| {
+            let name = parked.question.approval.as_deref().map(|asked| asked.requester.name.as_str());
+            let label = format!("{}: {}", name.unwrap_or_default(), plain(&parked.question.text));
+            let press = Button::Open(parked.turn.id, number(page));
+            vec![send::Button::new(one_line(&label, GIST_CHARS), press)]
+        };
+        let title = if all.is_empty() { texts.approval_open() } else { texts.approval_list() };
+        Card::titled(title, String::new())
+            .rows(all.iter().skip(page * ROWS).take(ROWS).map(row))
+            .row(pager(page, all.len(), Button::List))
+            .rows(hours.iter().rev().take(ROWS).map(ends))
+    }
+
+    /// Takes back what was approved for an hour, if they may do so now. Whatever is asked for next is shown to a person again.
+    async fn end(&self, press: &Press<'_>, run: RunId, page: Option<Page>) -> Result<Pressed, PressError> {
+        let (asker, texts, now) = (press.asker, self.cards.texts(press.asker), self.cards.now());
+        let user = &asker.speaker.user;
+        let Some(grant) = self.approvers.grants.open(now).into_iter().find(|grant| grant.run == run) else {
+            return Ok(Pressed::Stale);
+        };
+        if !self.approvers.may_end(user, &grant).await? {
+            return Ok(Pressed::toast(texts.approval_no_right()));
+        }
+        let ended = self.approvers.grants.end(run, now);
+        self.audit.audit(ended.iter().map(|grant| grant.ended(user, now)).collect()).await?;
+        tracing::info!(%run, %user, "what was approved for an hour was ended");
+        let words = fill(texts.approval_ended(), &[("name", &asker.speaker.name)]);
+        Ok(match page {
+            Some(page) => Pressed::both(words, self.list(asker, page)),
+            None => Pressed::Relabelled { toast: words.clone(), label: Some(words) },
+        })
+    }
+
+    /// The call that a turn waits with; what is too long for a card comes as a file too.
+    async fn open(&self, asker: &Asker, run: RunId, page: Page) -> Pressed {
+        let texts = self.cards.texts(asker);
+        let Some(parked) = self.waiting(asker).into_iter().find(|parked| parked.turn.id == run) else {
+            return Pressed::both(texts.gone(), self.list(asker, page));
+        };
+        let may_last = parked.question.approval.as_deref().is_some_and(|approval| approval.may_last);
+        let button = |label: &str, ruled| send::Button::new(label, Button::Rule(run, ruled, Some(page)));
+        let hour = may_last.then(|| button(texts.button_approve_hour(), Ruled::Hour));
+        let once = button(texts.button_approve_once(), Ruled::Once);
+        let deny = button(texts.button_approve_deny(), Ruled::Denied);
+        let row = [once].into_iter().chain(hour).chain([deny]).collect();
+        let back = vec![send::Button::new(texts.button_back(), Button::List(page))];
+        let words = &parked.question.text;
+        if !fits(words) {
+            let (name, language) = (FILE_NAME.to_owned(), Some("markdown".to_owned()));
+            self.cards.send_file(asker, File { name, language, content: words.clone() }).await;
+        }
+        Pressed::card(Card::markdown(words).row(row).row(back))
+    }
+
+    /// Whether the server of a call is being started or tried again: an approval counts once, and would be used up for nothing.
+    fn has_to_wait(&self, approval: &Approval) -> bool {
+        let server = approval.server.as_ref().and_then(|tool| self.servers.of(tool));
+        server.is_some_and(|server| server.status().phase != Phase::Ready)
+    }
+
+    /// Takes what somebody says, if they may say it now.
+    async fn rule(
+        &self,
+        press: &Press<'_>,
+        run: RunId,
+        ruled: Ruled,
+        page: Option<Page>,
+    ) -> Result<Pressed, PressError> {
+        let (asker, texts) = (press.asker, self.cards.texts(press.asker));
+        let Some(parked) = self.parked.with_approval(run) else { return Ok(Pressed::Stale) };
+        let Some(approval) = parked.question.approval.as_deref() else { return Ok(Pressed::Stale) };
+        if ruled == Ruled::Hour && !approval.may_last {
+            return Err(PressError::Gone);
+        }
+        let speaker = &asker.speaker;
+        if let Err(why) = self.approvers.may_rule(ruled, &speaker.user, approval).await? {
+            tracing::info!(%run, user = %speaker.user, ?why, "somebody who may not has pressed under a call");
+            return Ok(Pressed::toast(match why {
+                NotAllowed::Requester => texts.approval_not_requester(),
+                NotAllowed::OwnersOnly => texts.approval_owners_only(),
+                NotAllowed::NoRight => texts.approval_no_right(),
+            }));
+        }
+        if ruled != Ruled::Denied && self.has_to_wait(approval) {
+            return Ok(Pressed::toast(texts.approval_not_ready()));
+        }
+        let (by, name, at) = (speaker.user.clone(), speaker.name.clone(), self.cards.now());
+        let ruling = Ruling { ruled, by, name, at };
+        let stored = self.parked.rule(run, ruling.clone(), press.update, page.is_none()).await?;
+        let Some(conversation) = stored else { return Ok(Pressed::Stale) };
+        tracing::info!(%run, user = %ruling.by, ?ruled, "a call that waited was ruled on");
+        self.approvers.grants.add(approval.grants(run, &ruling), at);
+        // It is stored: no bound on what waits may turn it away any more.
+        self.mailboxes.post(conversation, Job::GoOn(run));
+        let words = match ruled {
+            Ruled::Once => texts.approval_approved(),
+            Ruled::Hour => texts.approval_approved_hour(),
+            Ruled::Denied => texts.approval_denied(),
+        };
+        let words = fill(words, &[("name", &ruling.name)]);
+        // Of a long call the buttons may stand under a file.
+        if page.is_none() && !fits(&parked.question.text) {
+            return Ok(Pressed::Over(words));
+        }
+        let back = page.map(|page| send::Button::new(texts.button_back(), Button::List(page)));
+        let end = (ruled == Ruled::Hour)
+            .then(|| send::Button::new(texts.button_approve_end(), Button::End(run, None)));
+        let line = as_markdown(&words);
+        let shown = Card::markdown(&format!("{}\n\n{line}", parked.question.text));
+        Ok(Pressed::both(words, shown.row(end.into_iter().chain(back).collect())))
+    }
+}
+
+/// Whether a message takes these words.
+fn fits(words: &str) -> bool {
+    utf16_len(words) < CARD_UNITS
+}
+
+/// The first line of Markdown as plain text, from behind what is marked in it.
+fn plain(markdown: &str) -> String {
+    let first = markdown.lines().next().unwrap_or_default();
+    let words = first.rsplit("**").next().unwrap_or_default();
+    render(words).text.trim().to_owned()
+}

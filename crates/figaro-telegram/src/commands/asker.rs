@@ -1,0 +1,43 @@
+//! Who gave a command or pressed a button, and where.
+
+use figaro_base::ids::MessageId;
+use figaro_domain::chat::Place;
+use figaro_domain::message::{Inbound, Speaker};
+use figaro_policy::access::Standing;
+
+/// Who gave a command or pressed a button, and where.
+#[derive(Debug, Clone)]
+pub struct Asker {
+    /// The chat and topic of the command.
+    pub place: Place,
+    /// The person who sent the command.
+    pub speaker: Speaker,
+    /// The IETF tag of the language to speak to them in: that of their client, unless the chat has set one.
+    pub language: Option<String>,
+    /// The IETF tag of the language of their client.
+    pub client: Option<String>,
+    /// What they may do.
+    pub standing: Standing,
+    /// The message to answer in a group; of a press, the one with the button.
+    pub message: Option<MessageId>,
+}
+
+impl Asker {
+    /// The writer of a message.
+    #[must_use]
+    pub fn new(part: &Inbound, standing: Standing) -> Self {
+        Self {
+            place: part.place.clone(),
+            speaker: part.speaker.clone(),
+            language: part.language.clone(),
+            client: part.client.clone(),
+            standing,
+            message: Some(part.message),
+        }
+    }
+
+    /// Whether an owner asks where nobody else reads the answer.
+    pub(super) fn is_owner_alone(&self) -> bool {
+        self.standing == Standing::Owner && !self.place.is_group()
+    }
+}

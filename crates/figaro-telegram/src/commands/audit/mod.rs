@@ -1,0 +1,177 @@
+//! `/audit`: what was decided, changed and undone, for owners: the newest first, a page at a time, all of it or what was
+//! refused alone. In a group it shows what is about the group; the whole log as a file is sent in private only.
+
+mod words;
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono_tz::Tz;
+
+pub(super) use self::words::kind;
+use self::words::{Names, View, ids_of};
+use super::asker::Asker;
+use super::card::{Card, ROWS, pager};
+use super::cards::Cards;
+use super::command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::handles::Handles;
+use crate::callback::{Audit as Button, Family, Page};
+use crate::send;
+use figaro_base::ids::ChatId;
+use figaro_base::text::one_line;
+use figaro_domain::audit::{AuditEntry, AuditVerdict};
+use figaro_markup::File;
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::{AuditStore, SettingsStore, StoreError, whole_log};
+
+/// So many entries are read at a time.
+const AT_ONCE: usize = 500;
+/// So many are looked through for a page.
+const LOOKED_THROUGH: usize = 20_000;
+/// A name is shown in so many characters.
+const NAME_CHARS: usize = 24;
+/// What the log is called as a file.
+const FILE_NAME: &str = "audit.jsonl";
+
+/// Shows the audit log.
+#[derive(Debug)]
+pub(super) struct Audit {
+    cards: Cards,
+    audit: Arc<dyn AuditStore>,
+    settings: Arc<dyn SettingsStore>,
+    default_zone: Tz,
+}
+
+#[async_trait]
+impl Command for Audit {
+    fn name(&self) -> &'static str {
+        "audit"
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        texts.command_audit()
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Owner)
+    }
+
+    fn access(&self) -> Access {
+        Access::Owners
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        Ok(self.page(request.asker, false, 0).await?.into())
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[Button::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let asker = press.asker;
+        Ok(match press.data.parse()? {
+            Button::All(page) => Pressed::card(self.page(asker, false, page).await?),
+            Button::Refused(page) => Pressed::card(self.page(asker, true, page).await?),
+            // A press can be made up: everybody in a group would get the file.
+            Button::Export if asker.place.is_group() => return Err(PressError::Gone),
+            Button::Export => self.export(asker).await?,
+        })
+    }
+}
+
+impl Audit {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            audit: handles.store.clone(),
+            settings: handles.store.clone(),
+            default_zone: handles.default_zone,
+        }
+    }
+
+    async fn page(&self, asker: &Asker, is_refused: bool, page: Page) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let page = usize::try_from(page).unwrap_or_default().min(LOOKED_THROUGH / ROWS);
+        let found = self.entries(asker, is_refused, (page + 1) * ROWS + 1).await?;
+        let page = page.min(found.len().saturating_sub(1) / ROWS);
+        let shown: Vec<&AuditEntry> = found.iter().skip(page * ROWS).take(ROWS).collect();
+        let config = self.settings.chat_config(asker.place.chat).await?;
+        let view = View {
+            texts,
+            zone: config.timezone.unwrap_or(self.default_zone),
+            now: self.cards.now(),
+            here: asker.place.chat,
+            names: self.names(&shown).await,
+        };
+        let lines: Vec<String> = shown.iter().map(|entry| view.line(entry)).collect();
+        let turn = |page| if is_refused { Button::Refused(page) } else { Button::All(page) };
+        let filter = match is_refused {
+            true => send::Button::new(texts.button_audit_all(), Button::All(0)),
+            false => send::Button::new(texts.button_audit_refused(), Button::Refused(0)),
+        };
+        let export = (!asker.place.is_group() && !found.is_empty())
+            .then(|| send::Button::new(texts.button_export(), Button::Export));
+        let title = if is_refused { texts.audit_title_refused() } else { texts.audit_title() };
+        let body = if lines.is_empty() { texts.audit_empty().to_owned() } else { lines.join("\n") };
+        let buttons = [filter].into_iter().chain(export).collect();
+        Ok(Card::titled(title, body).row(pager(page, found.len(), turn)).row(buttons))
+    }
+
+    /// So many of the newest entries that may be shown here.
+    async fn entries(
+        &self,
+        asker: &Asker,
+        is_refused: bool,
+        count: usize,
+    ) -> Result<Vec<AuditEntry>, StoreError> {
+        let here = asker.place.is_group().then_some(asker.place.chat);
+        let is_shown = |entry: &AuditEntry| {
+            let event = &entry.event;
+            let is_here = here.is_none_or(|here| event.chat == Some(here) || event.target_chat == Some(here));
+            is_here && (!is_refused || event.what.is_refusal())
+        };
+        let (mut found, mut before, mut looked) = (Vec::new(), None, 0);
+        while found.len() < count && looked < LOOKED_THROUGH {
+            let more = self.audit.audited(before, AT_ONCE).await?;
+            let Some(last) = more.last() else { break };
+            (before, looked) = (Some(last.seq), looked + more.len());
+            found.extend(more.into_iter().filter(is_shown));
+        }
+        found.truncate(count);
+        Ok(found)
+    }
+
+    /// The names that Telegram knows people and chats of these entries by.
+    async fn names(&self, entries: &[&AuditEntry]) -> Names {
+        let mut names = BTreeMap::new();
+        for id in entries.iter().flat_map(|entry| ids_of(&entry.event)) {
+            if let Entry::Vacant(unknown) = names.entry(id) {
+                let (name, _) = self.cards.names_of(ChatId(id)).await;
+                unknown.insert(one_line(&name, NAME_CHARS));
+            }
+        }
+        names
+    }
+
+    /// Sends the whole log as a file, and says whether it is as it was written.
+    async fn export(&self, asker: &Asker) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let entries = whole_log(&*self.audit).await?;
+        let AuditVerdict { entries: count, broken } = self.audit.verify_audit().await?;
+        let lines: Vec<String> = entries.iter().filter_map(|entry| entry.as_json().ok()).collect();
+        let file = File { name: FILE_NAME.to_owned(), language: None, content: lines.join("\n") + "\n" };
+        if !self.cards.send_file(asker, file).await {
+            return Ok(Pressed::toast(texts.session_not_exported()));
+        }
+        let (count, place) = (count.to_string(), broken.unwrap_or_default().to_string());
+        let words = match broken {
+            None => fill(texts.audit_whole(), &[("count", &count)]),
+            Some(_) => fill(texts.audit_broken(), &[("count", &count), ("place", &place)]),
+        };
+        self.cards.show(asker, Card::text(words)).await;
+        Ok(Pressed::toast(texts.session_exported()))
+    }
+}

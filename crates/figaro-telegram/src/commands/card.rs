@@ -1,0 +1,136 @@
+//! Cards: the messages of Figaro's own that commands show and buttons change.
+
+use crate::callback::{Family, Page};
+use crate::send::{Button, Outgoing, Press};
+use crate::views::{KeyView, MessageView};
+use figaro_base::text::{utf16_len, utf16_prefix};
+use figaro_domain::usage::{PARTLY_UNKNOWN, UNKNOWN_MONEY};
+use figaro_markup::{Entity, Formatted, Kind, cut, render, split};
+use figaro_prompts::texts::Texts;
+
+/// The most UTF-16 units of a card's text: what a message takes, less its title.
+pub(super) const CARD_UNITS: usize = 3800;
+/// So many rows a card shows at once.
+pub(super) const ROWS: usize = 8;
+
+/// A message of Figaro's own: its first line as a title, if it has one, and buttons.
+#[derive(Debug, Clone, Default)]
+pub struct Card {
+    /// What stands above it in the same message.
+    pub lead: Option<Formatted>,
+    /// The title, shown bold above the text.
+    pub title: Option<String>,
+    /// The text under the title.
+    pub body: String,
+    /// Lines of the body that are shown bold.
+    pub headings: Vec<String>,
+    /// Rows of buttons.
+    pub buttons: Vec<Vec<Button>>,
+}
+
+impl Card {
+    /// A card without a title.
+    pub fn text(body: impl Into<String>) -> Self {
+        Self { body: body.into(), ..Self::default() }
+    }
+
+    /// A card of Markdown, whose end is left out where it is too long for a message.
+    #[must_use]
+    pub fn markdown(words: &str) -> Self {
+        let whole = render(words);
+        let shown = match split(whole.clone(), CARD_UNITS).len() {
+            0 | 1 => whole,
+            _ => cut(vec![whole], CARD_UNITS),
+        };
+        Self { lead: Some(shown), ..Self::default() }
+    }
+
+    /// A card with a title.
+    pub fn titled(title: &str, body: impl Into<String>) -> Self {
+        Self { title: Some(title.to_owned()), body: body.into(), ..Self::default() }
+    }
+
+    /// The same with a row of buttons below; none if there are no buttons.
+    #[must_use]
+    pub fn row(mut self, row: Vec<Button>) -> Self {
+        if !row.is_empty() {
+            self.buttons.push(row);
+        }
+        self
+    }
+
+    /// The same with rows of buttons below.
+    #[must_use]
+    pub fn rows(self, rows: impl IntoIterator<Item = Vec<Button>>) -> Self {
+        rows.into_iter().fold(self, Self::row)
+    }
+
+    /// The card as a message to be sent.
+    #[must_use]
+    pub fn outgoing(self) -> Outgoing {
+        Outgoing { content: self.content(), buttons: self.buttons, ..Outgoing::default() }
+    }
+
+    /// Whether a message shows the words and the buttons of this card already. Telegram takes space off the ends of a text.
+    pub(super) fn is_shown_by(&self, message: &MessageView) -> bool {
+        let is_same = |(key, button): (&KeyView, &Button)| {
+            let does = match &button.press {
+                Press::Data(data) => key.callback_data.as_deref() == Some(data.as_str()),
+                Press::Url(url) => key.url.as_deref() == Some(url),
+            };
+            key.text == button.text && does
+        };
+        let rows = &message.reply_markup.inline_keyboard;
+        let same_row = |(keys, buttons): (&Vec<KeyView>, &Vec<Button>)| {
+            keys.len() == buttons.len() && keys.iter().zip(buttons).all(is_same)
+        };
+        let same_words = message.text.as_deref().unwrap_or_default().trim() == self.content().text.trim();
+        same_words && rows.len() == self.buttons.len() && rows.iter().zip(&self.buttons).all(same_row)
+    }
+
+    pub(super) fn content(&self) -> Formatted {
+        let body = utf16_prefix(&self.body, CARD_UNITS);
+        let gap = if body.is_empty() { "" } else { "\n" };
+        let title = self.title.as_ref().map(|title| format!("{title}{gap}")).unwrap_or_default();
+        let text = format!("{title}{body}");
+        let (mut entities, mut offset) = (Vec::new(), 0);
+        for (at, line) in text.split('\n').enumerate() {
+            let length = utf16_len(line);
+            let is_title = at == 0 && self.title.is_some();
+            if is_title || self.headings.iter().any(|heading| heading == line) {
+                entities.push(Entity { kind: Kind::Bold, offset, length });
+            }
+            offset += length + 1;
+        }
+        let card = Formatted { text, entities };
+        match &self.lead {
+            Some(lead) => lead.clone().followed_by(card),
+            None => card,
+        }
+    }
+}
+
+/// The page of a list of so many rows that is shown for the one asked for: the last one if there are not so many.
+pub(super) fn page_of(asked: Page, rows: usize) -> usize {
+    usize::try_from(asked).unwrap_or(usize::MAX).min(rows.saturating_sub(1) / ROWS)
+}
+
+/// The buttons that turn pages, for a list of so many rows of which this page is shown.
+pub(super) fn pager<F: Family>(page: usize, rows: usize, press: impl Fn(Page) -> F) -> Vec<Button> {
+    let button = |label: &str, page: usize| Button::new(label, press(number(page)));
+    let back = (page > 0).then(|| button("◀", page.saturating_sub(1)));
+    let on = ((page + 1) * ROWS < rows).then(|| button("▶", page + 1));
+    back.into_iter().chain(on).collect()
+}
+
+/// Says below lines with money what a price that nobody knows is shown as, if one is.
+pub(super) fn explain_unknown(lines: &mut Vec<String>, texts: &Texts) {
+    if lines.iter().any(|line| line.contains(UNKNOWN_MONEY) || line.contains(PARTLY_UNKNOWN)) {
+        lines.push(texts.price_unknown().to_owned());
+    }
+}
+
+/// A page as buttons name it.
+pub(super) fn number(page: usize) -> Page {
+    Page::try_from(page).unwrap_or(Page::MAX)
+}

@@ -1,0 +1,318 @@
+//! `/config`: a card of the chat's settings, each a button to choose, change or clear; or changed by words behind the
+//! command. In a group only admins and owners change them.
+
+mod fields;
+pub(super) mod undo;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono_tz::Tz;
+
+use self::fields::{label, value, when_words};
+use self::undo::UndoChange;
+use super::agents::ChatAgents;
+use super::asker::Asker;
+use super::card::Card;
+use super::cards::{Cards, saved};
+use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};
+use super::handles::Handles;
+use super::model::ChatModels;
+use super::persona::Personas;
+use super::zone::Zones;
+use crate::callback::{Choice, Config as Press, Family, Field, Model, Persona, Records, Undo, Zone};
+use crate::inbound::Me;
+use crate::send::Button;
+use figaro_base::ids::{ChatId, UserId};
+use figaro_domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
+use figaro_prompts::Prompts;
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::{SettingsStore, StoreError};
+
+/// Languages offered as buttons, by their own names; any other can be typed.
+const LANGUAGES: [&str; 6] = ["English", "Português", "Español", "Deutsch", "Русский", "Français"];
+
+/// So many agents are offered as buttons; any other can be typed.
+const MAX_CHOICES: usize = 12;
+
+/// Shows and changes the settings of a chat.
+#[derive(Debug)]
+pub(super) struct Config {
+    cards: Cards,
+    settings: Arc<dyn SettingsStore>,
+    agents: ChatAgents,
+    models: ChatModels,
+    zones: Zones,
+    personas: Personas,
+    prompts: Arc<Prompts>,
+    undo: UndoChange,
+    me: Me,
+    default_zone: Tz,
+}
+
+#[async_trait]
+impl Command for Config {
+    fn name(&self) -> &'static str {
+        "config"
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        texts.command_config()
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Settings)
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        self.told(request.asker, request.argument).await.map(Outcome::Card)
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[Press::NAME, Undo::NAME]
+    }
+
+    async fn press(&self, press: &command::Press<'_>) -> Result<Pressed, PressError> {
+        let asker = press.asker;
+        if let Ok(Undo(turn)) = press.data.parse() {
+            return self.undo.press(turn, asker).await;
+        }
+        Ok(match press.data.parse()? {
+            Press::Show => Pressed::card(self.card(asker).await?),
+            Press::Ask(field) => {
+                let config = self.settings.chat_config(asker.place.chat).await?;
+                Pressed::card(self.ask(asker, &config, field))
+            }
+            Press::Set(choice) => self.press_change(asker, choice.field(), Some(choice.value())).await?,
+            Press::Clear(field) => self.press_change(asker, field, None).await?,
+        })
+    }
+}
+
+impl Config {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            settings: handles.store.clone(),
+            agents: ChatAgents::new(handles),
+            models: ChatModels::new(handles),
+            zones: Zones::new(handles),
+            personas: Personas::new(handles),
+            prompts: handles.prompts.clone(),
+            undo: UndoChange::new(handles),
+            me: handles.me.clone(),
+            default_zone: handles.default_zone,
+        }
+    }
+
+    async fn told(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
+        if argument.is_empty() {
+            return self.card(asker).await;
+        }
+        let (name, value) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
+        if name.eq_ignore_ascii_case(Zones::COMMAND) {
+            return self.zones.told(asker, value).await;
+        }
+        if name.eq_ignore_ascii_case(Personas::COMMAND) {
+            return self.personas.told(asker, value).await;
+        }
+        let config = self.settings.chat_config(asker.place.chat).await?;
+        let Some(field) = name.parse::<Field>().ok().filter(|field| self.applies(*field, asker, &config))
+        else {
+            return Ok(Card::text(self.cards.texts(asker).config_usage()));
+        };
+        if value.trim().is_empty() {
+            return Ok(self.ask(asker, &config, field));
+        }
+        let value = Some(value.trim()).filter(|value| !value.eq_ignore_ascii_case("clear"));
+        match self.change(asker, field, value).await? {
+            Ok(hint) => Ok(with_hint(self.card(&self.cards.again(asker).await).await?, hint)),
+            Err(complaint) => Ok(Card::text(complaint)),
+        }
+    }
+
+    async fn press_change(
+        &self,
+        asker: &Asker,
+        field: Field,
+        value: Option<&str>,
+    ) -> Result<Pressed, StoreError> {
+        let before = self.settings.chat_config(asker.place.chat).await?;
+        Ok(match self.change(asker, field, value).await? {
+            Ok(hint) => {
+                let asker = self.cards.again(asker).await;
+                let now = self.settings.chat_config(asker.place.chat).await?;
+                let toast = saved(self.cards.texts(&asker), &before, &now);
+                let card = with_hint(self.card(&asker).await?, hint);
+                Pressed::both(toast, card)
+            }
+            Err(complaint) => Pressed::toast(complaint),
+        })
+    }
+
+    /// Whether Telegram shows the bot all messages of a group: privacy mode hides nothing from an admin.
+    async fn sees_all(&self, chat: ChatId) -> bool {
+        self.me.reads_all || self.cards.admins.is_admin(chat, &UserId::telegram(self.me.id.0)).await
+    }
+
+    /// Answers-when means something in groups only; an agent where there is one to choose or to clear.
+    fn applies(&self, field: Field, asker: &Asker, config: &ChatConfig) -> bool {
+        match field {
+            Field::Language | Field::Tone | Field::Instructions => true,
+            Field::Agent => config.agent.is_some() || self.agents.now().choosable().next().is_some(),
+            Field::Answers => asker.place.is_group(),
+        }
+    }
+
+    /// A setting in one line; an agent that is not there any more is said to be gone.
+    fn line(&self, texts: &Texts, config: &ChatConfig, field: Field) -> String {
+        let shown = match (field, &config.agent) {
+            (Field::Agent, Some(agent)) if self.agents.now().chosen(config).is_none() => {
+                fill(texts.config_agent_gone(), &[("agent", agent)])
+            }
+            _ => value(texts, config, field),
+        };
+        format!("{}: {shown}", label(texts, field))
+    }
+
+    /// The context packs of the chat by their titles; one that is not there any more by its name.
+    fn packs(&self, asker: &Asker, config: &ChatConfig) -> String {
+        let packs = self.prompts.packs();
+        let title = |name: &String| match packs.get(name) {
+            Some(pack) => pack.title.of(asker.language.as_deref()).to_owned(),
+            None => format!("{name} ⚠️"),
+        };
+        match config.packs.as_slice() {
+            [] => self.cards.texts(asker).config_none().to_owned(),
+            names => names.iter().map(title).collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let config = self.settings.chat_config(asker.place.chat).await?;
+        let fields = || Field::ALL.into_iter().filter(|field| self.applies(*field, asker, &config));
+        let zone = match config.timezone {
+            Some(zone) => zone.name().to_owned(),
+            None => fill(texts.config_default(), &[("zone", self.default_zone.name())]),
+        };
+        let model = self.models.of(&config);
+        let persona = self.personas.chosen(asker, &config).await?;
+        let persona = persona.as_deref().unwrap_or(texts.config_none());
+        let mut body: Vec<String> = fields().map(|field| self.line(texts, &config, field)).collect();
+        body.push(format!("{}: {persona}", texts.persona_title()));
+        body.push(format!("{}: {}", texts.button_packs(), self.packs(asker, &config)));
+        body.push(format!("{}: {zone}", texts.config_timezone()));
+        body.push(format!("{}: {model}", texts.model_title()));
+        let mut buttons: Vec<Button> =
+            fields().map(|field| Button::new(label(texts, field), Press::Ask(field))).collect();
+        buttons.push(Button::new(texts.persona_title(), Persona::List(0)));
+        buttons.push(Button::new(texts.button_packs(), Records::Packs(0)));
+        buttons.push(Button::new(texts.config_timezone(), Zone::Show));
+        buttons.push(Button::new(texts.model_title(), Model::Show));
+        let rows = buttons.chunks(2).map(<[Button]>::to_vec);
+        Ok(Card::titled(texts.config_title(), body.join("\n")).rows(rows))
+    }
+
+    /// The card of one setting: what it asks, choices, clear, back.
+    fn ask(&self, asker: &Asker, config: &ChatConfig, field: Field) -> Card {
+        let texts = self.cards.texts(asker);
+        // What is too long for a button can be typed.
+        let choice =
+            |label: &str, value: &str| Some(Button::new(label, Press::Set(Choice::new(field, value)?)));
+        let (question, choices): (String, Vec<Button>) = match field {
+            Field::Language => {
+                let question = with_value(texts, texts.config_ask_language(), config.language.as_deref());
+                (question, LANGUAGES.iter().filter_map(|name| choice(name, name)).collect())
+            }
+            Field::Tone => {
+                let tones =
+                    [texts.tone_friendly(), texts.tone_formal(), texts.tone_playful(), texts.tone_terse()];
+                let question =
+                    with_value(texts, texts.config_ask_personality(), config.personality.as_deref());
+                (question, tones.iter().filter_map(|tone| choice(tone, tone)).collect())
+            }
+            Field::Instructions => {
+                let now = config.custom_prompt.as_deref().or(Some(texts.config_none()));
+                (with_value(texts, texts.config_ask_instructions(), now), Vec::new())
+            }
+            Field::Agent => {
+                let agents = self.agents.now();
+                let names = agents.choosable().map(|agent| agent.name.as_str());
+                let question = with_value(texts, texts.config_ask_agent(), config.agent.as_deref());
+                (question, names.take(MAX_CHOICES).filter_map(|name| choice(name, name)).collect())
+            }
+            Field::Answers => {
+                let choices = AnswerWhen::ALL.iter();
+                let choices = choices.filter_map(|when| choice(when_words(texts, *when), when.name()));
+                (texts.config_ask_answers().to_owned(), choices.collect())
+            }
+        };
+        let clear = Button::new(texts.button_clear(), Press::Clear(field));
+        let back = Button::new(texts.button_back(), Press::Show);
+        Card::titled(label(texts, field), question)
+            .rows(choices.chunks(2).map(<[Button]>::to_vec))
+            .row(vec![clear, back])
+    }
+
+    /// The change of one setting to this value, or back to none; or a complaint.
+    fn patch(&self, asker: &Asker, field: Field, value: Option<&str>) -> Result<ConfigPatch, String> {
+        let texts = self.cards.texts(asker);
+        let none = ConfigPatch::default();
+        let owned = Some(value.map(str::to_owned));
+        Ok(match field {
+            Field::Language => ConfigPatch { language: owned, ..none },
+            Field::Tone => ConfigPatch { personality: owned, ..none },
+            Field::Instructions => ConfigPatch { custom_prompt: owned, ..none },
+            Field::Agent => {
+                let agent = value.map(|name| self.agents.named(asker, name)).transpose()?;
+                ConfigPatch { agent: Some(agent), ..none }
+            }
+            Field::Answers => {
+                let when = value.map_or(Some(AnswerWhen::default()), AnswerWhen::named);
+                let when = when.ok_or_else(|| texts.config_usage().to_owned())?;
+                ConfigPatch { answer_when: Some(when), ..none }
+            }
+        })
+    }
+
+    /// Changes a setting: a word to add to the card, or a complaint.
+    async fn change(
+        &self,
+        asker: &Asker,
+        field: Field,
+        value: Option<&str>,
+    ) -> Result<Result<Option<String>, String>, StoreError> {
+        let texts = self.cards.texts(asker);
+        if !self.cards.may_change(asker).await {
+            return Ok(Err(texts.admin_only().to_owned()));
+        }
+        if value.is_some_and(|value| value.chars().count() > MAX_SETTING_CHARS) {
+            let limit = MAX_SETTING_CHARS.to_string();
+            return Ok(Err(fill(texts.config_too_long(), &[("limit", &limit)])));
+        }
+        let change = match self.patch(asker, field, value) {
+            Ok(change) => change,
+            Err(complaint) => return Ok(Err(complaint)),
+        };
+        let config = self.settings.change_chat_config(asker.place.chat, change).await?;
+        let is_always = field == Field::Answers && config.answer_when == AnswerWhen::Always;
+        let is_hidden = is_always && !self.sees_all(asker.place.chat).await;
+        Ok(Ok(is_hidden.then(|| texts.privacy_hint().to_owned())))
+    }
+}
+
+/// A question with the whole of what is set now, if anything.
+fn with_value(texts: &Texts, question: &str, value: Option<&str>) -> String {
+    match value {
+        Some(value) => format!("{question}\n{}", fill(texts.config_now(), &[("value", value)])),
+        None => question.to_owned(),
+    }
+}
+
+fn with_hint(mut card: Card, hint: Option<String>) -> Card {
+    if let Some(hint) = hint {
+        card.body = format!("{}\n\n{hint}", card.body);
+    }
+    card
+}

@@ -1,0 +1,195 @@
+//! What is kept of a chat or a person, gathered to be exported.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
+use figaro_base::ids::{ChatId, SessionId, UserId};
+use figaro_domain::chat::ChatConfig;
+use figaro_domain::conversation::{Conversation, KEPT_BACKGROUND, Message, Role, Session};
+use figaro_domain::memory::Memory;
+use figaro_domain::message::Inbound;
+use figaro_domain::note::Note;
+use figaro_domain::persona::OwnPersona;
+use figaro_domain::pin::Pin;
+use figaro_domain::profile::UserProfile;
+use figaro_domain::record::Record;
+use figaro_domain::summary::Summary;
+use figaro_domain::task::Task;
+use figaro_store::{Store, StoreError};
+
+/// The most bytes of a file: Telegram takes 50 MB of a bot.
+pub(super) const MAX_BYTES: usize = 45 * 1000 * 1000;
+
+/// So many messages are read at once.
+const PART: usize = 256;
+
+/// All that is kept and asked for.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Kept {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) profile: Option<UserProfile>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) settings: Option<ChatConfig>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) personas: Vec<OwnPersona>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) notes: Vec<Note>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) records: Vec<Record>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) pins: Vec<Pin>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) memories: Vec<Memory>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) tasks: Vec<Task>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) sessions: Vec<KeptSession>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) background: Vec<Inbound>,
+}
+
+/// A session with what was said in it.
+#[derive(Debug)]
+pub(super) struct KeptSession {
+    pub(super) session: Session,
+    pub(super) summaries: Vec<Summary>,
+    pub(super) messages: Vec<Arc<Message>>,
+}
+
+impl Serialize for KeptSession {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("KeptSession", 3)?;
+        object.serialize_field("session", &self.session)?;
+        object.serialize_field("summaries", &self.summaries)?;
+        let messages: Vec<&Message> = self.messages.iter().map(AsRef::as_ref).collect();
+        object.serialize_field("messages", &messages)?;
+        object.end()
+    }
+}
+
+impl Kept {
+    /// Whether nothing is.
+    pub(super) fn is_nothing(&self) -> bool {
+        let has_said =
+            self.sessions.iter().any(|kept| !kept.messages.is_empty()) || !self.background.is_empty();
+        let has_lists = !(self.notes.is_empty()
+            && self.records.is_empty()
+            && self.tasks.is_empty()
+            && self.personas.is_empty());
+        let has_more = has_lists || !(self.pins.is_empty() && self.memories.is_empty());
+        !has_said && !has_more && self.profile.is_none() && self.settings.is_none()
+    }
+}
+
+/// Why not all was gathered.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotGathered {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// It is more than a file may hold.
+    #[error("it is too long")]
+    TooLong,
+}
+
+/// One session.
+pub(super) async fn of_session(store: &dyn Store, id: SessionId) -> Result<Kept, NotGathered> {
+    let mut kept = Kept::default();
+    kept.sessions.extend(session(store, id, &mut room(), |_| true).await?);
+    Ok(kept)
+}
+
+/// All of a private chat and the person it is with.
+pub(super) async fn of_chat(store: &dyn Store, chat: ChatId, user: &UserId) -> Result<Kept, NotGathered> {
+    let (mut kept, mut room) = (beside_messages(store, chat, user).await?, room());
+    for end in store.session_ends(chat).await? {
+        kept.sessions.extend(session(store, end.session, &mut room, |_| true).await?);
+    }
+    Ok(kept)
+}
+
+/// What is kept of a chat and a person but for what was said.
+async fn beside_messages(store: &dyn Store, chat: ChatId, user: &UserId) -> Result<Kept, StoreError> {
+    let (profile, settings) = (store.profile(user).await?, store.chat_config(chat).await?);
+    Ok(Kept {
+        profile,
+        settings: Some(settings).filter(|settings| *settings != ChatConfig::default()),
+        personas: store.personas(chat).await?,
+        notes: store.notes(chat).await?,
+        records: store.records(chat).await?,
+        pins: store.pins(chat).await?,
+        memories: memories(store, chat, user).await?,
+        tasks: store.tasks(chat).await?,
+        ..Kept::default()
+    })
+}
+
+/// What one person said in a group, and what is kept of them there.
+pub(super) async fn of_person(store: &dyn Store, chat: ChatId, user: &UserId) -> Result<Kept, NotGathered> {
+    let (all, mut room) = (beside_messages(store, chat, user).await?, room());
+    let mut kept = Kept { settings: None, personas: Vec::new(), ..all };
+    kept.notes.retain(|note| note.author.as_ref() == Some(user));
+    for record in &mut kept.records {
+        record.fields.retain(|_, filled| filled.origin.user == *user);
+        record.fields.values_mut().for_each(|filled| filled.earlier.retain(|origin| origin.user == *user));
+    }
+    kept.records.retain(|record| !record.fields.is_empty());
+    kept.pins.retain(|pin| pin.author.as_ref() == Some(user));
+    kept.tasks.retain(|task| task.creator.user == *user);
+    let mut conversations: Vec<Conversation> = Vec::new();
+    let is_theirs = |message: &Message| {
+        message.role == Role::User && message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user)
+    };
+    for end in store.session_ends(chat).await? {
+        let Some(known) = store.session_by_id(end.session).await? else { continue };
+        conversations.push(known.conversation);
+        let found = session(store, end.session, &mut room, is_theirs).await?;
+        kept.sessions.extend(found.map(|found| KeptSession { summaries: Vec::new(), ..found }));
+    }
+    conversations.push(Conversation { chat, topic: None });
+    conversations.sort_unstable();
+    conversations.dedup();
+    for conversation in conversations {
+        let beside = store.background(conversation, chrono::DateTime::UNIX_EPOCH, KEPT_BACKGROUND).await?;
+        kept.background.extend(beside.into_iter().filter(|message| message.speaker.user == *user));
+    }
+    Ok(kept)
+}
+
+/// How many bytes may be gathered.
+const fn room() -> usize {
+    MAX_BYTES
+}
+
+/// A session with those of its messages that are wanted, read part by part: only these are held in memory, and others write and
+/// are answered meanwhile.
+async fn session(
+    store: &dyn Store,
+    id: SessionId,
+    room: &mut usize,
+    is_wanted: impl Fn(&Message) -> bool,
+) -> Result<Option<KeptSession>, NotGathered> {
+    let Some(session) = store.session_by_id(id).await? else { return Ok(None) };
+    let (mut messages, mut from) = (Vec::new(), 0);
+    loop {
+        let part = store.messages_from(id, from, PART).await?;
+        let Some(last) = part.last() else { break };
+        from = last.index.saturating_add(1);
+        for message in part.into_iter().filter(|message| !message.replaced && is_wanted(message)) {
+            *room = room.checked_sub(message.text.len()).ok_or(NotGathered::TooLong)?;
+            messages.push(message);
+        }
+        tokio::task::yield_now().await;
+    }
+    let summaries = store.summaries(id).await?;
+    Ok((!messages.is_empty()).then_some(KeptSession { session, summaries, messages }))
+}
+
+/// The memories of a person that are used in a chat.
+async fn memories(store: &dyn Store, chat: ChatId, user: &UserId) -> Result<Vec<Memory>, StoreError> {
+    let mut memories = store.memories(user).await?;
+    memories.retain(|memory| memory.is_active() && memory.is_used_in(chat));
+    Ok(memories)
+}

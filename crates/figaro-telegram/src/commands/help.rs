@@ -1,0 +1,103 @@
+//! `/help`: what can be asked for, examples as buttons that ask them, and the commands that the person may give.
+
+use async_trait::async_trait;
+
+use super::card::Card;
+use super::cards::Cards;
+use super::command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::handles::Handles;
+use crate::callback::{self, Family, Gone};
+use crate::send::Button;
+use figaro_agent::turn::question::Question;
+use figaro_agent::turn::queue::Job;
+use figaro_policy::access::Standing;
+use figaro_prompts::texts::Texts;
+use figaro_store::StoreError;
+
+/// Before each example in the text of `/help`.
+const BULLET: &str = "• ";
+
+/// Lists the commands by group.
+#[derive(Debug)]
+pub(super) struct Help {
+    cards: Cards,
+}
+
+impl Help {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self { cards: handles.cards.clone() }
+    }
+}
+
+#[async_trait]
+impl Command for Help {
+    fn name(&self) -> &'static str {
+        "help"
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        texts.command_help()
+    }
+
+    fn group(&self) -> Option<Group> {
+        None
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        let texts = self.cards.texts(request.asker);
+        let is_owner = request.asker.standing == Standing::Owner;
+        let (title, said) = texts.help().trim().split_once('\n').unwrap_or_default();
+        let as_text: Vec<&str> = said.lines().filter(|line| example(line).is_none()).collect();
+        let mut card = Card::titled(title, [&[texts.help_tap()][..], &as_text].concat().join("\n"));
+        for group in Group::ALL {
+            let of_group = request.commands.iter().filter(|command| command.group() == Some(group));
+            let lines: Vec<String> = of_group
+                .filter(|command| is_owner || command.access() == Access::Everybody)
+                .map(|command| format!("/{} – {}", command.name(), command.about(texts)))
+                .collect();
+            if !lines.is_empty() {
+                let heading = group.heading(texts);
+                card.body += &format!("\n\n{heading}\n{}", lines.join("\n"));
+                card.headings.push(heading.to_owned());
+            }
+        }
+        let buttons =
+            examples(texts).zip(0..).map(|(words, at)| vec![Button::new(words, callback::Help(at))]);
+        Ok(card.rows(buttons).into())
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[callback::Help::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let words = self.asked(press)?;
+        Ok(Pressed::Job {
+            job: Box::new(Job::Ask(press.ask(words, self.cards.now()))),
+            toast: Some(words.to_owned()),
+            once: false,
+        })
+    }
+
+    fn question(&self, press: &Press<'_>) -> Option<Question> {
+        Some(press.ask(self.asked(press).ok()?, self.cards.now()))
+    }
+}
+
+impl Help {
+    /// The example that a button asks.
+    fn asked(&self, press: &Press<'_>) -> Result<&str, Gone> {
+        let callback::Help(at) = press.data.parse()?;
+        examples(self.cards.texts(press.asker)).nth(at.into()).ok_or(Gone)
+    }
+}
+
+/// The examples that can be asked as they stand.
+fn examples(texts: &Texts) -> impl Iterator<Item = &str> {
+    texts.help().lines().filter_map(example)
+}
+
+/// The example of a line; none where its words alone are not enough, as those of a reply.
+fn example(line: &str) -> Option<&str> {
+    line.strip_prefix(BULLET).filter(|words| !words.ends_with(')'))
+}

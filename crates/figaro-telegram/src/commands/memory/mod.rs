@@ -1,0 +1,292 @@
+//! `/memory`: what is remembered about a person, each with its source, to be changed and removed; the switch that has nothing
+//! more remembered. It is shown in their private chat alone: in a group all would read it.
+
+mod card;
+mod reword;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use chrono_tz::Tz;
+use tokio_util::sync::CancellationToken;
+
+pub use self::card::consent_card;
+use self::card::{Origin, Stats, View};
+pub use self::reword::Rewordings;
+use super::asker::Asker;
+use super::card::{Card, ROWS, page_of};
+use super::cards::Cards;
+use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::handles::Handles;
+use crate::callback::{Family, Memory as Button, Page};
+use crate::send::{Button as Key, Outgoing};
+use figaro_agent::turn::extraction::Extractor;
+use figaro_base::ids::{ChatId, MemoryId, MessageId, UserId};
+use figaro_domain::conversation::Message;
+use figaro_domain::facts::OwnChange;
+use figaro_domain::memory::Memory as Fact;
+use figaro_domain::profile::{Consent, Role, Seen};
+use figaro_policy::access::Standing;
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::{FactStore, MemoryStore, ProfileStore, SettingsStore, StoreError};
+
+/// How long a removed memory can be put back.
+const UNDO: TimeDelta = TimeDelta::minutes(1);
+/// Supergroups and channels have ids below this; the rest of the number stands in addresses of their messages.
+const SUPERGROUPS: i64 = -1_000_000_000_000;
+
+/// Shows and changes what is remembered about whoever asks.
+#[derive(Debug)]
+pub(super) struct Memory {
+    cards: Cards,
+    facts: Arc<dyn FactStore>,
+    profiles: Arc<dyn ProfileStore>,
+    messages: Arc<dyn MemoryStore>,
+    settings: Arc<dyn SettingsStore>,
+    extractor: Extractor,
+    default_zone: Tz,
+}
+
+#[async_trait]
+impl Command for Memory {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        texts.command_memory()
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Remember)
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        let asker = request.asker;
+        if asker.place.is_group() {
+            return Ok(Card::text(self.cards.texts(asker).memory_private()).into());
+        }
+        self.list(asker, 0).await.map(Outcome::Card)
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[Button::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let asker = press.asker;
+        let button: Button = press.data.parse()?;
+        // Such cards stand in private chats alone; a press can be made up.
+        if asker.place.is_group() {
+            return Err(PressError::Gone);
+        }
+        let id = match button {
+            Button::List(page) => return Ok(Pressed::card(self.list(asker, page).await?)),
+            Button::On => return Ok(self.switch(asker, Consent::Given).await?),
+            Button::Off => return Ok(self.switch(asker, Consent::Refused).await?),
+            Button::Ask => return Ok(self.ask_to_erase(asker).await?),
+            Button::Erase => return Ok(self.erase(asker).await?),
+            Button::Undo(id) => return Ok(self.undo(asker, id).await?),
+            Button::Open(id) | Button::Source(id) | Button::Edit(id) | Button::Remove(id) => id,
+        };
+        let Some(memory) = self.active(asker).await?.into_iter().find(|memory| memory.id == id) else {
+            return Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0).await?));
+        };
+        Ok(match button {
+            Button::Source(_) => self.source(asker, &memory).await?,
+            Button::Edit(_) => reword::ask(&self.cards, asker, &memory).await,
+            Button::Remove(_) => self.remove(asker, &memory).await?,
+            _ => Pressed::card(self.one(asker, &memory, false).await?),
+        })
+    }
+}
+
+impl Memory {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            facts: handles.store.clone(),
+            profiles: handles.store.clone(),
+            messages: handles.store.clone(),
+            settings: handles.store.clone(),
+            extractor: handles.extractor.clone(),
+            default_zone: handles.default_zone,
+        }
+    }
+
+    /// The active memories of whoever asks, the ones that are worth most first.
+    async fn active(&self, asker: &Asker) -> Result<Vec<Fact>, StoreError> {
+        let now = self.cards.now();
+        let mut all = self.facts.memories(&asker.speaker.user).await?;
+        all.retain(Fact::is_active);
+        all.sort_by(|one, other| {
+            other.worth(now).total_cmp(&one.worth(now)).then(other.created_at.cmp(&one.created_at))
+        });
+        Ok(all)
+    }
+
+    async fn view<'a>(&'a self, asker: &'a Asker) -> Result<View<'a>, StoreError> {
+        let config = self.settings.chat_config(asker.place.chat).await?;
+        let profile = self.profiles.profile(&asker.speaker.user).await?;
+        let consent = profile.map(|profile| profile.consent).unwrap_or_default();
+        let rules = self.extractor.rules;
+        Ok(View {
+            texts: self.cards.texts(asker),
+            zone: config.timezone.unwrap_or(self.default_zone),
+            now: self.cards.now(),
+            limit: rules.limit,
+            is_on: rules.limit > 0 && consent.allows(rules.asks),
+        })
+    }
+
+    async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
+        let (view, all) = (self.view(asker).await?, self.active(asker).await?);
+        let (stats, page) = (Stats::of(&all), page_of(page, all.len()));
+        let shown: Vec<Fact> = all.into_iter().skip(page * ROWS).take(ROWS).collect();
+        Ok(view.list(&shown, page, stats))
+    }
+
+    async fn one(&self, asker: &Asker, memory: &Fact, with_link: bool) -> Result<Card, StoreError> {
+        let mut origin = Origin::default();
+        if memory.chat.is_group() {
+            origin.group = Some(self.cards.name_of(memory.chat).await);
+        }
+        if with_link {
+            origin.link = self.message_of(memory).await?.and_then(|message| link(memory.chat, &message));
+        }
+        Ok(self.view(asker).await?.one(memory, &origin))
+    }
+
+    /// The stored message in which it was said, if that is still there.
+    async fn message_of(&self, memory: &Fact) -> Result<Option<Arc<Message>>, StoreError> {
+        let found = self.messages.messages_at(&[memory.source]).await?.pop().flatten();
+        Ok(found.filter(|message| message.id == memory.source_message_id))
+    }
+
+    /// Shows the message in which it was said: in the private chat by a reply to it, in a group by its address.
+    async fn source(&self, asker: &Asker, memory: &Fact) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let Some(message) = self.message_of(memory).await? else {
+            return Ok(Pressed::toast(texts.memory_no_source()));
+        };
+        if memory.chat.is_group() {
+            return Ok(match link(memory.chat, &message) {
+                Some(_) => Pressed::card(self.one(asker, memory, true).await?),
+                None => Pressed::toast(texts.memory_no_link()),
+            });
+        }
+        let Some(first) = message.telegram.first().copied() else {
+            return Ok(Pressed::toast(texts.memory_no_source()));
+        };
+        let is_shown = self.reply_to(asker, first, texts.memory_here()).await;
+        let toast = (!is_shown).then(|| texts.memory_no_source().to_owned());
+        Ok(Pressed::Shown { toast, card: None })
+    }
+
+    async fn reply_to(&self, asker: &Asker, message: MessageId, words: &str) -> bool {
+        let reply = Outgoing { reply_to: Some(message), ..Card::text(words).outgoing() };
+        self.cards.sender.send(&asker.place, &reply, &CancellationToken::new()).await.is_ok()
+    }
+
+    async fn remove(&self, asker: &Asker, memory: &Fact) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let user = &asker.speaker.user;
+        let removed = self.facts.change_memory(user, memory.id, OwnChange::Remove, self.cards.now()).await?;
+        let list = self.list(asker, 0).await?;
+        if removed.is_none() {
+            return Ok(Pressed::both(texts.gone(), list));
+        }
+        let undo = vec![Key::new(texts.button_undo(), Button::Undo(memory.id))];
+        Ok(Pressed::both(fill(texts.memory_removed(), &[("text", &memory.content)]), list.row(undo)))
+    }
+
+    async fn undo(&self, asker: &Asker, id: MemoryId) -> Result<Pressed, StoreError> {
+        let (texts, user, now) = (self.cards.texts(asker), &asker.speaker.user, self.cards.now());
+        let all = self.facts.memories(user).await?;
+        let is_recent =
+            |memory: &&Fact| memory.id == id && memory.deleted_at.is_some_and(|deleted| now - deleted < UNDO);
+        if all.iter().find(is_recent).is_none() {
+            return Ok(Pressed::toast(texts.gone()));
+        }
+        match self.facts.change_memory(user, id, OwnChange::Restore, now).await? {
+            Some(memory) => {
+                let toast = fill(texts.memory_restored(), &[("text", &memory.content)]);
+                Ok(Pressed::both(toast, self.list(asker, 0).await?))
+            }
+            None => Ok(Pressed::toast(texts.gone())),
+        }
+    }
+
+    /// Takes in whether facts may be remembered from now on; where they may, what was said since the question is read.
+    async fn switch(&self, asker: &Asker, consent: Consent) -> Result<Pressed, StoreError> {
+        let (texts, user) = (self.cards.texts(asker), &asker.speaker.user);
+        self.know(asker).await?;
+        self.profiles.set_consent(user, consent, self.cards.now()).await?;
+        let toast = match consent {
+            Consent::Given => {
+                self.extractor.look(user);
+                texts.memory_switched_on()
+            }
+            Consent::Unasked | Consent::Asked | Consent::Refused => texts.memory_switched_off(),
+        };
+        Ok(Pressed::both(toast, self.list(asker, 0).await?))
+    }
+
+    /// Somebody who presses before they have asked anything has no profile yet.
+    async fn know(&self, asker: &Asker) -> Result<(), StoreError> {
+        let role = match asker.standing {
+            Standing::Owner => Role::Owner,
+            Standing::Admin | Standing::Member | Standing::Guest | Standing::Borrowed => Role::Member,
+        };
+        let seen = Seen {
+            speaker: asker.speaker.clone(),
+            language: asker.client.clone(),
+            role,
+            at: self.cards.now(),
+        };
+        self.profiles.see(&seen).await.map(drop)
+    }
+
+    async fn ask_to_erase(&self, asker: &Asker) -> Result<Pressed, StoreError> {
+        let total = self.active(asker).await?.len();
+        match total {
+            0 => Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0).await?)),
+            total => Ok(Pressed::card(self.view(asker).await?.ask(total))),
+        }
+    }
+
+    async fn erase(&self, asker: &Asker) -> Result<Pressed, StoreError> {
+        let user: &UserId = &asker.speaker.user;
+        let count = self.facts.erase_memories(user).await?.to_string();
+        let toast = fill(self.cards.texts(asker).memory_erased(), &[("count", &count)]);
+        Ok(Pressed::both(toast, self.list(asker, 0).await?))
+    }
+}
+
+/// The address of a message in a supergroup; other groups have none.
+fn link(chat: ChatId, message: &Message) -> Option<String> {
+    let number = SUPERGROUPS.checked_sub(chat.0).filter(|number| *number > 0)?;
+    let first = message.telegram.first()?;
+    Some(format!("https://t.me/c/{number}/{first}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+    use figaro_base::ids::SessionId;
+    use figaro_domain::conversation::Role;
+
+    #[test]
+    fn messages_of_supergroups_have_addresses() {
+        let said = Message::new(SessionId::new(), Role::User, "hi".to_owned(), DateTime::UNIX_EPOCH);
+        let said = Message { telegram: vec![MessageId(7)], ..said };
+        let address = link(ChatId(-1_001_234_567_890), &said);
+        assert_eq!(address.as_deref(), Some("https://t.me/c/1234567890/7"));
+        for chat in [-5, 11, -1_000_000_000_000] {
+            assert_eq!(link(ChatId(chat), &said), None);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Telegram's lists of commands: one for everybody in each language, and one for each chat that has set its own language.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::cards::Cards;
+use super::command::{Access, Command};
+use crate::api::{DeleteMyCommands, SetMyCommands};
+use figaro_base::ids::ChatId;
+
+/// The lists that Telegram shows now, beside those for everybody. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Menus(Arc<Mutex<HashMap<ChatId, &'static str>>>);
+
+impl Menus {
+    /// Gives Telegram the list of commands that everybody sees, in each language.
+    pub(super) async fn publish(&self, cards: &Cards, commands: &[Arc<dyn Command>]) {
+        for (tag, listed) in listed(cards, commands).into_iter() {
+            // English is also what everybody else sees.
+            let body = match tag {
+                "en" => json!({"commands": listed}),
+                other => json!({"commands": listed, "language_code": other}),
+            };
+            if let Err(error) = cards.sender.api.call(SetMyCommands(body)).await {
+                tracing::warn!(%error, language = tag, "the list of commands could not be registered");
+            }
+        }
+    }
+
+    /// Gives a chat its list in the language of this tag, or the one for everybody, unless it has that already. It does not
+    /// wait for Telegram. What fails is tried again when this is next called for the chat.
+    pub(super) fn keep(
+        &self,
+        cards: &Cards,
+        commands: &[Arc<dyn Command>],
+        chat: ChatId,
+        tag: Option<&'static str>,
+    ) {
+        let before = self.replace(chat, tag);
+        if before == tag {
+            return;
+        }
+        let scope = json!({"type": "chat", "chat_id": chat.0});
+        let listed = listed(cards, commands).into_iter().find(|(language, _)| Some(*language) == tag);
+        let (this, api) = (self.clone(), cards.sender.api.clone());
+        cards.sender.background.spawn("menu", async move {
+            let done = match listed {
+                Some((_, listed)) => {
+                    api.call(SetMyCommands(json!({"commands": listed, "scope": scope}))).await
+                }
+                None => api.call(DeleteMyCommands(json!({"scope": scope}))).await,
+            };
+            if let Err(error) = done {
+                tracing::warn!(%error, %chat, "the list of commands of a chat could not be changed");
+                this.replace(chat, before);
+            }
+        });
+    }
+
+    /// Notes what a chat has; gives what it had.
+    fn replace(&self, chat: ChatId, tag: Option<&'static str>) -> Option<&'static str> {
+        let mut menus = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match tag {
+            Some(tag) => menus.insert(chat, tag),
+            None => menus.remove(&chat),
+        }
+    }
+}
+
+/// The list in each language.
+fn listed(cards: &Cards, commands: &[Arc<dyn Command>]) -> Vec<(&'static str, Vec<Value>)> {
+    let everybodys = || commands.iter().filter(|command| command.access() == Access::Everybody);
+    let locales = cards.languages.locales.all();
+    locales
+        .map(|(tag, texts)| {
+            let one = |command: &Arc<dyn Command>| {
+                json!({"command": command.name(), "description": command.about(texts)})
+            };
+            (tag, everybodys().map(one).collect())
+        })
+        .collect()
+}

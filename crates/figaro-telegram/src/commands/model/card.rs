@@ -1,0 +1,180 @@
+//! The cards of models: those to choose from, and what a provider serves.
+
+use super::super::asker::Asker;
+use super::super::card::{Card, ROWS, page_of, pager};
+use super::list::{ChatModels, Served, is_missing};
+use crate::callback::{Data, Model, ModelKey, Page, Retry, Sessions, Short, TurnTag};
+use crate::send::Button;
+use figaro_base::ids::SessionId;
+use figaro_domain::chat::ChatConfig;
+use figaro_domain::conversation::Session;
+use figaro_domain::generation::Generation;
+use figaro_domain::model::ModelName;
+use figaro_policy::access::Standing;
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::StoreError;
+
+/// What a model is chosen for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) enum Purpose {
+    /// It answers in the chat from now on.
+    Chat,
+    /// It is asked what a turn was asked, this once.
+    Again(TurnTag),
+    /// It answers in this session alone from now on.
+    Session(SessionId),
+}
+
+impl Purpose {
+    fn button(&self, label: String, model: &ModelName) -> Button {
+        let data: Data = match self {
+            Self::Chat => Model::Set(ModelKey::of(model)).into(),
+            Self::Again(turn) => Retry::With(turn.clone(), ModelKey::of(model)).into(),
+            Self::Session(session) => Sessions::Set(*session, ModelKey::of(model)).into(),
+        };
+        Button::new(label, data)
+    }
+}
+
+impl ChatModels {
+    /// The models to choose from, and how the chat's own writes.
+    pub(in super::super) async fn card(&self, asker: &Asker, purpose: &Purpose) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let config = self.settings.chat_config(asker.place.chat).await?;
+        let is_chats = *purpose == Purpose::Chat;
+        let served = self.served_by_all().await;
+        let rows = self.choices(purpose, &served, &self.of(&config));
+        let more = served.iter().filter(|_| asker.standing == Standing::Owner && is_chats);
+        let more = more.filter(|(_, served)| served.as_ref().is_ok_and(|served| !served.is_empty()));
+        let label = |provider: &str| fill(texts.model_more(), &[("provider", provider)]);
+        let more = more.filter_map(|(provider, _)| {
+            Some(Button::new(label(provider), Model::Served(Short::new(provider)?, 0)))
+        });
+        let writing = is_chats.then(|| Button::new(texts.model_writing(), Model::Writing));
+        let clear = config.model.is_some() && is_chats;
+        let clear = clear.then(|| Button::new(texts.model_default(), Model::Clear));
+        Ok(Card::titled(texts.model_title(), self.model_lines(texts, &config, &served))
+            .rows(rows)
+            .rows(more.map(|button| vec![button]))
+            .row(writing.into_iter().chain(clear).collect()))
+    }
+
+    /// The models to choose from for a session alone.
+    pub(in super::super) async fn session_card(
+        &self,
+        asker: &Asker,
+        session: &Session,
+    ) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let config = self.settings.chat_config(asker.place.chat).await?;
+        let now = session.model.clone().unwrap_or_else(|| self.of(&config));
+        let rows = self.choices(&Purpose::Session(session.id), &self.served_by_all().await, &now);
+        let clear =
+            session.model.as_ref().map(|_| Button::new(texts.model_default(), Sessions::Clear(session.id)));
+        let back = Button::new(texts.button_back(), Sessions::Open(session.id));
+        let of_model =
+            if session.model.is_some() { texts.session_model_own() } else { texts.session_model() };
+        let body =
+            format!("{}\n{}", fill(of_model, &[("model", &now.to_string())]), texts.session_model_usage());
+        Ok(Card::titled(texts.model_title(), body).rows(rows).row(clear.into_iter().chain([back]).collect()))
+    }
+
+    /// A row for each model that the settings of the bot name, and for the one that answers now.
+    fn choices(&self, purpose: &Purpose, served: &Served, now: &ModelName) -> Vec<Vec<Button>> {
+        let mut named = self.ledger.models.named();
+        if !named.contains(now) {
+            named.push(now.clone());
+        }
+        let is_lasting = !matches!(purpose, Purpose::Again(_));
+        let row = |model: &ModelName| {
+            let mark = if is_missing(served, model) {
+                "⚠️ "
+            } else if model == now && is_lasting {
+                "✓ "
+            } else {
+                ""
+            };
+            vec![purpose.button(format!("{mark}{}", self.priced(model)), model)]
+        };
+        named.iter().map(row).collect()
+    }
+
+    /// How the model of the chat writes, and what can be said of it.
+    pub(super) async fn writing_card(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let config = self.settings.chat_config(asker.place.chat).await?;
+        let lines =
+            [self.writing_lines(texts, &config), vec![texts.model_writing_usage().to_owned()]].concat();
+        let clear = config.settings != Generation::default();
+        let clear = clear.then(|| Button::new(texts.button_clear(), Model::Plain));
+        let back = Button::new(texts.button_back(), Model::Show);
+        Ok(Card::titled(texts.model_writing(), lines.join("\n"))
+            .row(clear.into_iter().chain([back]).collect()))
+    }
+
+    /// How the chat's model writes where that is set, and what of it is ignored.
+    fn writing_lines(&self, texts: &Texts, config: &ChatConfig) -> Vec<String> {
+        let of_agent =
+            self.prompts.agents().answering(config).map(|agent| agent.settings).unwrap_or_default();
+        let of_persona =
+            self.prompts.chosen_persona(config).map(|persona| persona.settings).unwrap_or_default();
+        let settings = Generation::nearest([config.settings, of_persona, of_agent]);
+        let set: Vec<String> =
+            settings.entries().iter().map(|(name, value)| format!("{name} {value}")).collect();
+        let set = (!set.is_empty()).then(|| fill(texts.model_settings(), &[("settings", &set.join(", "))]));
+        set.into_iter().chain(self.ignored_line(texts, &self.of(config), &settings)).collect()
+    }
+
+    /// Which model answers, how it writes, what of that it ignores, and what cannot be reached.
+    fn model_lines(&self, texts: &Texts, config: &ChatConfig, served: &Served) -> String {
+        let (model, agents) = (self.of(config), self.prompts.agents());
+        let agent = agents.answering(config);
+        let of_agent = agent.filter(|agent| agent.model.is_some()).map(|agent| agent.name.as_str());
+        let which = match of_agent {
+            _ if config.model.is_some() => texts.model_here(),
+            Some(_) => texts.model_agents(),
+            None => texts.model_bots(),
+        };
+        let named = [("model", model.to_string()), ("agent", of_agent.unwrap_or_default().to_owned())];
+        let mut lines = vec![fill(which, &named.each_ref().map(|(key, value)| (*key, value.as_str())))];
+        lines.extend(self.writing_lines(texts, config));
+        if is_missing(served, &model) {
+            lines.push(fill(texts.model_missing(), &[("model", &model.to_string())]));
+        }
+        for (provider, _) in served.iter().filter(|(_, served)| served.is_err()) {
+            lines.push(fill(texts.model_unreachable(), &[("provider", provider)]));
+        }
+        lines.push(texts.model_usage().to_owned());
+        lines.join("\n")
+    }
+
+    fn ignored_line(&self, texts: &Texts, model: &ModelName, settings: &Generation) -> Option<String> {
+        let ignored = self.ledger.models.ignored(model, settings);
+        let values = [("provider", model.provider.as_str()), ("settings", &ignored.join(", "))];
+        (!ignored.is_empty()).then(|| fill(texts.model_ignored(), &values))
+    }
+
+    /// A page of what a provider serves.
+    pub(super) async fn served_card(&self, asker: &Asker, provider: &Short<40>, page: Page) -> Card {
+        let texts = self.cards.texts(asker);
+        let back = vec![Button::new(texts.button_back(), Model::Show)];
+        let served = match self.served(provider.as_str()).await {
+            Ok(served) => served,
+            Err(_error) => {
+                let words = fill(texts.model_unreachable(), &[("provider", provider.as_str())]);
+                return Card::titled(texts.model_title(), words).row(back);
+            }
+        };
+        let page = page_of(page, served.len());
+        let shown = served.iter().skip(page * ROWS).take(ROWS);
+        let rows = shown.map(|model| vec![Purpose::Chat.button(self.priced(model), model)]);
+        let body = fill(
+            texts.model_served(),
+            &[("provider", provider.as_str()), ("count", &served.len().to_string())],
+        );
+        Card::titled(texts.model_title(), body)
+            .rows(rows)
+            .row(pager(page, served.len(), |page| Model::Served(provider.clone(), page)))
+            .row(back)
+    }
+}

@@ -1,0 +1,197 @@
+//! Personas that people of a chat write: asked for with a message that opens a reply, or written behind the command; shown,
+//! changed and deleted with buttons.
+
+use chrono::TimeDelta;
+
+use super::super::asker::Asker;
+use super::super::card::Card;
+use super::super::command::Pressed;
+use super::list::{Entry, Personas, show};
+use crate::callback::{Page, Persona as Press};
+use crate::send::Button;
+use figaro_base::ids::{MessageId, PersonaId};
+use figaro_domain::chat::MAX_SETTING_CHARS;
+use figaro_domain::message::Inbound;
+use figaro_domain::persona::{
+    BadDraft, MAX_OWN_PERSONAS, MAX_PERSONA_NAME, OwnPersona, PersonaDraft, PersonaQuestion,
+};
+use figaro_policy::access::Standing;
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::{PersonaSaved, PersonaToSave, StoreError};
+
+/// So long a reply to the message that asks for the words of a persona is taken for them.
+const OPEN: TimeDelta = TimeDelta::days(7);
+
+/// What somebody's words are to become.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    /// The persona that is changed; `None` for a new one.
+    changes: Option<PersonaId>,
+    /// The message that asked for the words.
+    question: Option<MessageId>,
+}
+
+impl Personas {
+    /// A message that replies to one that asked for the words of a persona: what is shown for it. `None` for any other
+    /// message.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn answered(&self, part: &Inbound, standing: Standing) -> Result<Option<Card>, StoreError> {
+        let replied = part.quotes.as_ref().and_then(|quoted| quoted.message).filter(|_| part.reply_to_bot);
+        let Some(message) = replied.filter(|_| part.forwarded_from.is_none()) else { return Ok(None) };
+        let asked = match self.store.persona_question(part.place.chat, message).await {
+            // It will not be readable later either.
+            Err(error @ StoreError::Record { .. }) => {
+                tracing::error!(%error, chat = %part.place.chat, "what a message asks about a persona cannot be read");
+                None
+            }
+            asked => asked?,
+        };
+        let Some(question) = asked.filter(|asked| part.sent_at - asked.asked_at < OPEN) else {
+            return Ok(None);
+        };
+        let asker = Asker::new(part, standing);
+        if !self.cards.may_change(&asker).await {
+            return Ok(Some(Card::text(self.cards.texts(&asker).admin_only())));
+        }
+        let wanted = Wanted { changes: question.about, question: Some(message) };
+        self.write(&asker, &part.text, wanted).await.map(Some)
+    }
+
+    /// Stores what stands behind the command as a new persona.
+    pub(super) async fn write_new(&self, asker: &Asker, words: &str) -> Result<Card, StoreError> {
+        self.write(asker, words, Wanted { changes: None, question: None }).await
+    }
+
+    async fn write(&self, asker: &Asker, words: &str, wanted: Wanted) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let draft = match PersonaDraft::read(words) {
+            Ok(draft) => draft,
+            Err(bad) => return Ok(complaint(texts, &bad)),
+        };
+        let taken = || Card::text(fill(texts.persona_name_taken(), &[("name", &draft.name)]));
+        if self.is_of_file(&draft.name) {
+            return Ok(taken());
+        }
+        let persona = OwnPersona {
+            id: wanted.changes.unwrap_or_default(),
+            chat: asker.place.chat,
+            name: draft.name.clone(),
+            prompt: draft.prompt.clone(),
+            author: asker.speaker.user.clone(),
+            created_at: self.cards.now(),
+        };
+        let save = PersonaToSave { persona, question: wanted.question, changes: wanted.changes.is_some() };
+        Ok(match self.store.save_persona(save).await? {
+            PersonaSaved::New(own) => saved(texts, texts.persona_saved(), &own),
+            PersonaSaved::Changed(own) => saved(texts, texts.persona_changed(), &own),
+            PersonaSaved::NameTaken => taken(),
+            PersonaSaved::Full => Card::text(full(texts)).row(vec![show(texts)]),
+            PersonaSaved::Gone => Card::text(texts.gone()),
+        })
+    }
+
+    fn is_of_file(&self, name: &str) -> bool {
+        self.prompts.personas().any(|persona| Entry::File(persona).is_called(name))
+    }
+
+    /// Asks for the words of a new persona.
+    pub(super) async fn ask_new(&self, asker: &Asker) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        if self.store.personas(asker.place.chat).await?.len() >= MAX_OWN_PERSONAS {
+            return Ok(Pressed::toast(full(texts)));
+        }
+        self.ask(asker, texts.persona_ask_new(), None).await
+    }
+
+    /// Asks for other words of a persona.
+    pub(super) async fn ask_edit(&self, asker: &Asker, id: PersonaId) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let Some(own) = self.own(asker, id).await? else { return self.gone(asker, 0).await };
+        self.ask(asker, &fill(texts.persona_ask_edit(), &[("persona", &own.name)]), Some(id)).await
+    }
+
+    async fn ask(&self, asker: &Asker, words: &str, about: Option<PersonaId>) -> Result<Pressed, StoreError> {
+        let (texts, now) = (self.cards.texts(asker), self.cards.now());
+        if let Some(message) = self.cards.ask(asker, words, texts.persona_ask_hint()).await {
+            let question = PersonaQuestion { about, asked_at: now };
+            self.store.ask_persona(asker.place.chat, message, &question, now - OPEN).await?;
+        }
+        Ok(Pressed::Shown { toast: None, card: None })
+    }
+
+    /// Shows a persona of the chat's own, with what can be done to it.
+    pub(super) async fn open(&self, asker: &Asker, id: PersonaId, page: Page) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let Some(own) = self.own(asker, id).await? else { return self.gone(asker, page).await };
+        let change = vec![
+            Button::new(texts.button_edit(), Press::Edit(id)),
+            Button::new(texts.button_delete(), Press::Drop(id, page)),
+        ];
+        let back = Button::new(texts.button_back(), Press::List(page));
+        Ok(Pressed::card(Card::titled(&own.name, own.prompt).row(change).row(vec![back])))
+    }
+
+    /// Asks whether a persona is to be deleted.
+    pub(super) async fn ask_delete(
+        &self,
+        asker: &Asker,
+        id: PersonaId,
+        page: Page,
+    ) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let Some(own) = self.own(asker, id).await? else { return self.gone(asker, page).await };
+        let words = fill(texts.persona_delete_ask(), &[("persona", &own.name)]);
+        Ok(Pressed::card(Card::text(words).row(vec![
+            Button::new(texts.button_delete(), Press::Delete(id, page)),
+            Button::new(texts.button_back(), Press::Open(id, page)),
+        ])))
+    }
+
+    /// Deletes a persona.
+    pub(super) async fn delete(
+        &self,
+        asker: &Asker,
+        id: PersonaId,
+        page: Page,
+    ) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let Some(own) = self.store.remove_persona(asker.place.chat, id).await? else {
+            return self.gone(asker, page).await;
+        };
+        let words = fill(texts.persona_deleted(), &[("persona", &own.name)]);
+        Ok(Pressed::both(words, self.list(asker, page).await?))
+    }
+
+    async fn own(&self, asker: &Asker, id: PersonaId) -> Result<Option<OwnPersona>, StoreError> {
+        let own = self.store.personas(asker.place.chat).await?;
+        Ok(own.into_iter().find(|persona| persona.id == id))
+    }
+
+    async fn gone(&self, asker: &Asker, page: Page) -> Result<Pressed, StoreError> {
+        Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, page).await?))
+    }
+}
+
+fn saved(texts: &Texts, words: &str, own: &OwnPersona) -> Card {
+    Card::text(fill(words, &[("persona", &own.name)])).row(vec![show(texts)])
+}
+
+fn full(texts: &Texts) -> String {
+    fill(texts.persona_full(), &[("limit", &MAX_OWN_PERSONAS.to_string())])
+}
+
+/// Why words make no persona, in the person's language.
+fn complaint(texts: &Texts, bad: &BadDraft) -> Card {
+    let limited = |text: &str, limit: usize| Card::text(fill(text, &[("limit", &limit.to_string())]));
+    match bad {
+        BadDraft::Incomplete => {
+            let ask = Button::new(texts.persona_new(), Press::New);
+            Card::text(texts.persona_incomplete()).row(vec![ask])
+        }
+        BadDraft::LongName => limited(texts.persona_name_long(), MAX_PERSONA_NAME),
+        BadDraft::LongPrompt => limited(texts.config_too_long(), MAX_SETTING_CHARS),
+        BadDraft::Reserved(name) => Card::text(fill(texts.persona_name_taken(), &[("name", name)])),
+    }
+}

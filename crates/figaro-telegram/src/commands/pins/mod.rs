@@ -1,0 +1,148 @@
+//! `/pins`: what a chat has pinned, the most important first; each opens as a card whose buttons change it.
+
+mod card;
+mod pin;
+mod source;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use self::card::PinCards;
+pub(super) use self::pin::PinWords;
+use super::asker::Asker;
+use super::card::Card;
+use super::cards::Cards;
+use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::handles::Handles;
+use super::removed::Removed;
+use crate::callback::{self, Family, Page};
+use crate::send::Button;
+use figaro_base::ids::PinId;
+use figaro_domain::pin::Pin;
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::{PinStore, StoreError};
+
+/// Shows, weighs and removes the pins of a chat.
+#[derive(Debug)]
+pub(super) struct Pins {
+    cards: Cards,
+    store: Arc<dyn PinStore>,
+    /// Those that were removed by a button just now.
+    removed: Removed<PinId, Pin>,
+}
+
+#[async_trait]
+impl Command for Pins {
+    fn name(&self) -> &'static str {
+        "pins"
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        texts.command_pins()
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Remember)
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        self.list(request.asker, 0).await.map(Outcome::Card)
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[callback::Pins::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let asker = press.asker;
+        Ok(match press.data.parse()? {
+            callback::Pins::List(page) => Pressed::card(self.list(asker, page).await?),
+            callback::Pins::Open(pin, page) => self.open(asker, pin, page).await?,
+            callback::Pins::More(pin, page) => self.weigh(asker, pin, page, 1.0).await?,
+            callback::Pins::Less(pin, page) => self.weigh(asker, pin, page, -1.0).await?,
+            callback::Pins::Remove(pin, page) => self.remove(asker, pin, page).await?,
+            callback::Pins::Undo(pin, page) => self.undo(asker, pin, page).await?,
+            callback::Pins::Source(pin) => self.point_at_source(asker, pin).await?,
+        })
+    }
+}
+
+impl Pins {
+    pub(super) fn new(handles: &Handles) -> Self {
+        let removed = Removed::after(handles.erasures.clone());
+        Self { cards: handles.cards.clone(), store: handles.store.clone(), removed }
+    }
+
+    fn drawn(&self, asker: &Asker) -> PinCards<'_> {
+        PinCards { texts: self.cards.texts(asker) }
+    }
+
+    async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
+        Ok(self.drawn(asker).list(&self.store.pins(asker.place.chat).await?, page))
+    }
+
+    async fn find(&self, asker: &Asker, id: PinId) -> Result<Option<Pin>, StoreError> {
+        let pins = self.store.pins(asker.place.chat).await?;
+        Ok(pins.into_iter().find(|pin| pin.id == id && pin.about.is_none()))
+    }
+
+    /// That a pin is not there any more, and those that are.
+    async fn gone(&self, asker: &Asker, page: Page) -> Result<Pressed, StoreError> {
+        Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, page).await?))
+    }
+
+    async fn card(&self, asker: &Asker, pin: &Pin, page: Page) -> Card {
+        let link = source::link(&self.cards, asker, pin).await;
+        self.drawn(asker).one(pin, page, link)
+    }
+
+    async fn open(&self, asker: &Asker, id: PinId, page: Page) -> Result<Pressed, StoreError> {
+        match self.find(asker, id).await? {
+            Some(pin) => Ok(Pressed::card(self.card(asker, &pin, page).await)),
+            None => self.gone(asker, page).await,
+        }
+    }
+
+    async fn weigh(&self, asker: &Asker, id: PinId, page: Page, by: f32) -> Result<Pressed, StoreError> {
+        let Some(pin) = self.find(asker, id).await? else { return self.gone(asker, page).await };
+        match self.store.weigh_pin(pin.chat, id, pin.importance + by).await? {
+            Some(pin) => Ok(Pressed::card(self.card(asker, &pin, page).await)),
+            None => self.gone(asker, page).await,
+        }
+    }
+
+    async fn remove(&self, asker: &Asker, id: PinId, page: Page) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let Some(pin) = self.store.remove_pin(asker.place.chat, id).await? else {
+            return self.gone(asker, page).await;
+        };
+        let toast = fill(texts.pins_removed(), &[("text", &pin.content)]);
+        let undo = vec![Button::new(texts.button_undo(), callback::Pins::Undo(id, page))];
+        self.removed.keep(id, pin, asker.place.chat, self.cards.now());
+        Ok(Pressed::both(toast, self.list(asker, page).await?.row(undo)))
+    }
+
+    async fn undo(&self, asker: &Asker, id: PinId, page: Page) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let Some(pin) = self.removed.take(&id, asker.place.chat, self.cards.now()) else {
+            return Ok(Pressed::toast(texts.gone()));
+        };
+        self.store.restore_pin(&pin).await?;
+        let toast = fill(texts.pins_restored(), &[("text", &pin.content)]);
+        Ok(Pressed::both(toast, self.list(asker, page).await?))
+    }
+
+    async fn point_at_source(&self, asker: &Asker, id: PinId) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let Some(pin) = self.find(asker, id).await? else { return Ok(Pressed::toast(texts.gone())) };
+        let is_there = match pin.telegram {
+            Some(message) => source::point_at(&self.cards, asker, message).await,
+            None => false,
+        };
+        Ok(match is_there {
+            true => Pressed::Shown { toast: None, card: None },
+            false => Pressed::toast(texts.pins_source_gone()),
+        })
+    }
+}

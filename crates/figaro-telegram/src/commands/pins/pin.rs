@@ -1,0 +1,188 @@
+//! `/pin`: pins the words behind it, or the message that it replies to; and the buttons that pin an answer.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::super::asker::Asker;
+use super::super::card::Card;
+use super::super::cards::Cards;
+use super::super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::super::handles::Handles;
+use crate::callback::{Family, KeepAnswer};
+use crate::send::Button;
+use figaro_base::ids::{MessageId, PinId};
+use figaro_base::text::one_line;
+use figaro_domain::conversation::{Message, Role};
+use figaro_domain::message::{Quoted, Speaker};
+use figaro_domain::pin::{DEFAULT_IMPORTANCE, MAX_PINS, Pin};
+use figaro_domain::pinning::{fitted, importance_of, kind_of};
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::{ConversationStore, PinAdded, PinStore, StoreError};
+
+/// So much of a pin says a card that tells of it.
+const SHOWN_CHARS: usize = 200;
+
+/// Pins words and messages.
+#[derive(Debug)]
+pub(in super::super) struct PinWords {
+    cards: Cards,
+    store: Arc<dyn PinStore>,
+    conversations: Arc<dyn ConversationStore>,
+}
+
+/// What is to be pinned.
+#[derive(Debug, Default)]
+struct Wanted<'a> {
+    words: &'a str,
+    /// The person whose words they are; none for the bot's.
+    speaker: Option<&'a Speaker>,
+    /// The Telegram message that holds them.
+    telegram: Option<MessageId>,
+    /// The stored one.
+    stored: Option<&'a Message>,
+    is_part: bool,
+}
+
+#[async_trait]
+impl Command for PinWords {
+    fn name(&self) -> &'static str {
+        "pin"
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        texts.command_pin()
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Remember)
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        let asker = request.asker;
+        if !request.argument.is_empty() {
+            let wanted = Wanted {
+                words: request.argument,
+                speaker: Some(&asker.speaker),
+                telegram: Some(request.message.message),
+                ..Wanted::default()
+            };
+            return self.pin(asker, &wanted).await.map(Outcome::Card);
+        }
+        match &request.message.quotes {
+            Some(quoted) => self.pin_quoted(asker, quoted, request.replied).await.map(Outcome::Card),
+            None => Ok(Card::text(self.cards.texts(asker).pin_usage()).into()),
+        }
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[KeepAnswer::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let (asker, texts) = (press.asker, self.cards.texts(press.asker));
+        Ok(match press.data.parse()? {
+            KeepAnswer::Ask => self.ask(asker, press.message).await,
+            KeepAnswer::Yes(message) => match self.answer(asker, message).await? {
+                Some(card) => Pressed::card(card),
+                None => Pressed::both(texts.gone(), Card::text(texts.gone())),
+            },
+            KeepAnswer::No => Pressed::card(Card::text(texts.pin_not())),
+            KeepAnswer::Undo(pin) => self.undo(asker, pin).await?,
+        })
+    }
+}
+
+impl PinWords {
+    pub(in super::super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            store: handles.store.clone(),
+            conversations: handles.store.clone(),
+        }
+    }
+
+    /// Pins the message that somebody replied to, or the part of it that they marked. Of an answer in several messages all of it.
+    async fn pin_quoted(
+        &self,
+        asker: &Asker,
+        quoted: &Quoted,
+        speaker: Option<&Speaker>,
+    ) -> Result<Card, StoreError> {
+        let stored = match quoted.message {
+            Some(message) => self.store.carried_by(asker.place.conversation(), message).await?,
+            None => None,
+        };
+        let whole = stored.as_ref().filter(|stored| stored.role == Role::Assistant);
+        let words = whole.map_or(quoted.text.as_str(), |answer| answer.text.as_str());
+        let wanted = Wanted {
+            words: quoted.excerpt.as_deref().unwrap_or(words),
+            speaker,
+            telegram: quoted.message,
+            stored: stored.as_ref(),
+            is_part: quoted.excerpt.is_some(),
+        };
+        self.pin(asker, &wanted).await
+    }
+
+    async fn pin(&self, asker: &Asker, wanted: &Wanted<'_>) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let Some(content) = fitted(wanted.words) else { return Ok(Card::text(texts.pin_no_words())) };
+        let now = self.cards.now();
+        let session = self.conversations.session(asker.place.conversation(), now).await?;
+        let of_person = wanted.speaker.and_then(|_| importance_of(wanted.words));
+        let pin = Pin {
+            source_message_id: wanted.stored.map(|stored| stored.id),
+            source: wanted.stored.map(Message::key),
+            telegram: wanted.telegram,
+            importance: of_person.unwrap_or(DEFAULT_IMPORTANCE),
+            pin_type: kind_of(&content),
+            author: wanted.speaker.map(|speaker| speaker.user.clone()),
+            name: wanted.speaker.map(|speaker| speaker.name.clone()),
+            is_part: wanted.is_part,
+            ..Pin::new(asker.place.chat, session.id, content, now)
+        };
+        Ok(match self.store.add_pin(&pin).await? {
+            PinAdded::New => {
+                let undo = vec![Button::new(texts.button_undo(), KeepAnswer::Undo(pin.id))];
+                Card::text(fill(texts.pin_done(), &[("text", &shown(&pin))])).row(undo)
+            }
+            PinAdded::Already(_) => Card::text(texts.pin_already()),
+            PinAdded::Full => Card::text(fill(texts.pin_full(), &[("count", &MAX_PINS.to_string())])),
+        })
+    }
+
+    /// Asks back whether an answer is to be pinned, as a message of its own: the answer stays as it is.
+    async fn ask(&self, asker: &Asker, answer: MessageId) -> Pressed {
+        let texts = self.cards.texts(asker);
+        let choice = vec![
+            Button::new(texts.button_yes(), KeepAnswer::Yes(answer)),
+            Button::new(texts.button_no(), KeepAnswer::No),
+        ];
+        self.cards.without_buttons(asker, answer).await;
+        self.cards.show(asker, Card::text(texts.pin_ask()).row(choice)).await;
+        Pressed::Shown { toast: None, card: None }
+    }
+
+    /// Pins an answer; `None` if it is not stored any more.
+    async fn answer(&self, asker: &Asker, answer: MessageId) -> Result<Option<Card>, StoreError> {
+        let found = self.store.carried_by(asker.place.conversation(), answer).await?;
+        let Some(stored) = found.filter(|found| found.role == Role::Assistant) else { return Ok(None) };
+        let telegram = Some(answer);
+        let wanted = Wanted { words: &stored.text, telegram, stored: Some(&stored), ..Wanted::default() };
+        self.pin(asker, &wanted).await.map(Some)
+    }
+
+    async fn undo(&self, asker: &Asker, pin: PinId) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        Ok(match self.store.remove_pin(asker.place.chat, pin).await? {
+            Some(pin) => Pressed::card(Card::text(fill(texts.pin_undone(), &[("text", &shown(&pin))]))),
+            None => Pressed::both(texts.gone(), Card::text(texts.gone())),
+        })
+    }
+}
+
+/// What a card says of a pin.
+fn shown(pin: &Pin) -> String {
+    one_line(&pin.content, SHOWN_CHARS)
+}

@@ -1,0 +1,205 @@
+//! The cards of records: the packs, the kinds, the records of a kind, one record.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+
+use super::super::card::{Card, ROWS, number, page_of, pager};
+use crate::callback::{KindKey, Page, Records as Button, Short};
+use crate::send::Button as Key;
+use figaro_base::ids::RecordId;
+use figaro_base::text::one_line;
+use figaro_domain::record::{Book, Entry, Field, Record, points, reminders, trend};
+use figaro_prompts::PackSet;
+use figaro_prompts::texts::{Texts, fill};
+
+/// What a button shows of a record.
+const BUTTON_CHARS: usize = 40;
+/// What a card shows of a field.
+const LINE_CHARS: usize = 300;
+
+/// What cards are made of.
+pub(super) struct Shown<'a> {
+    pub(super) texts: &'a Texts,
+    /// The IETF tag of the language of whoever reads them.
+    pub(super) tag: Option<&'a str>,
+    pub(super) book: &'a Book,
+    pub(super) now: DateTime<Utc>,
+    /// Whether something reminds of the record that is shown.
+    pub(super) is_reminded: bool,
+}
+
+/// A record with its history and, again and again, those that refer to it.
+pub(super) fn with_belonging<'a>(book: &'a Book, entry: &Entry<'a>) -> Vec<&'a Record> {
+    let mut all: Vec<&Record> = entry.history.clone();
+    let mut ids: BTreeSet<RecordId> = all.iter().map(|record| record.id).collect();
+    loop {
+        let belongs =
+            |record: &&Record| !ids.contains(&record.id) && record.refers_to().any(|to| ids.contains(&to));
+        let new: Vec<&Record> = book.records().iter().filter(belongs).collect();
+        if new.is_empty() {
+            break;
+        }
+        ids.extend(new.iter().map(|record| record.id));
+        all.extend(new);
+    }
+    all
+}
+
+impl Shown<'_> {
+    /// The packs, each with a button that takes it or puts it back.
+    pub(super) fn packs(&self, packs: &PackSet, chosen: &[String], page: Page) -> Card {
+        let all: Vec<_> = packs.all().collect();
+        let page = page_of(page, all.len());
+        let shown: Vec<_> = all.iter().skip(page * ROWS).take(ROWS).collect();
+        let is_chosen = |name: &str| chosen.iter().any(|one| one == name);
+        let mut lines = vec![self.texts.packs_about().to_owned(), String::new()];
+        lines.extend(
+            shown
+                .iter()
+                .map(|pack| format!("• {}: {}", pack.title.of(self.tag), pack.description.of(self.tag))),
+        );
+        let gone: Vec<&str> =
+            chosen.iter().map(String::as_str).filter(|name| packs.get(name).is_none()).collect();
+        if !gone.is_empty() {
+            lines.push(String::new());
+            lines.push(fill(self.texts.packs_gone(), &[("packs", &gone.join(", "))]));
+        }
+        let rows = shown.iter().filter_map(|pack| {
+            let mark = if is_chosen(&pack.name) { "✓ " } else { "" };
+            let label = format!("{mark}{}", pack.title.of(self.tag));
+            let press = if is_chosen(&pack.name) { Button::Leave } else { Button::Take };
+            Some(vec![Key::new(label, press(Short::new(&pack.name)?, number(page)))])
+        });
+        let back =
+            (!self.book.packs().is_empty()).then(|| Key::new(self.texts.button_records(), Button::Kinds));
+        Card::titled(self.texts.packs_title(), lines.join("\n"))
+            .rows(rows)
+            .row(pager(page, all.len(), Button::Packs))
+            .row(back.into_iter().collect())
+    }
+
+    /// The kinds, each with how many records there are.
+    pub(super) fn kinds(&self) -> Card {
+        let mut rows: Vec<Vec<Key>> = Vec::new();
+        let mut has_records = false;
+        for (pack, kind) in self.book.kinds() {
+            let count = self.book.entries_of(pack, kind).len();
+            has_records |= count > 0;
+            let label = format!("{} ({count})", kind.title.of(self.tag));
+            rows.push(vec![Key::new(label, Button::Kind(KindKey::of(&pack.name, &kind.name), 0))]);
+        }
+        let titles: Vec<&str> = self.book.packs().iter().map(|pack| pack.title.of(self.tag)).collect();
+        let body = if has_records { String::new() } else { self.texts.records_empty().to_owned() };
+        let packs = Key::new(self.texts.button_packs(), Button::Packs(0));
+        Card::titled(&titles.join(" · "), body).rows(rows).row(vec![packs])
+    }
+
+    /// The records of a kind; `None` if there is none of this key.
+    pub(super) fn kind(&self, key: KindKey, page: Page) -> Option<Card> {
+        let (pack, kind) =
+            self.book.kinds().find(|(pack, kind)| KindKey::of(&pack.name, &kind.name) == key)?;
+        let entries = self.book.entries_of(pack, kind);
+        let page = page_of(page, entries.len());
+        let rows = entries.iter().skip(page * ROWS).take(ROWS).map(|entry| {
+            vec![Key::new(one_line(&self.label(entry), BUTTON_CHARS), Button::Open(entry.record.id))]
+        });
+        let body = if entries.is_empty() { self.texts.records_empty() } else { "" };
+        let back = Key::new(self.texts.button_back(), Button::Kinds);
+        Some(
+            Card::titled(kind.title.of(self.tag), body)
+                .rows(rows)
+                .row(pager(page, entries.len(), |page| Button::Kind(key, page)))
+                .row(vec![back]),
+        )
+    }
+
+    /// A record in a list: its name, and of a history how long it is.
+    fn label(&self, entry: &Entry<'_>) -> String {
+        let name = self.book.name(entry.record);
+        if entry.kind.series.is_some() { format!("{name} ({})", entry.history.len()) } else { name }
+    }
+
+    /// One record with its fields, and what can be done with it.
+    pub(super) fn entry(&self, entry: &Entry<'_>) -> Card {
+        let filled = entry.kind.fields.iter().filter_map(|field| self.line(entry, field));
+        let mut lines: Vec<String> = filled.collect();
+        let id = entry.record.id;
+        if let Some(at) = entry.record.at {
+            let at = self.texts.moment(&at.with_timezone(&self.book.zone()));
+            lines.push(String::new());
+            let values = [("when", at.as_str()), ("count", &entry.history.len().to_string())];
+            lines.push(fill(self.texts.records_last(), &values));
+        }
+        let offers = !self.is_reminded && !reminders(self.book, entry, self.tag, self.now).is_empty();
+        let remind = offers.then(|| Key::new(self.texts.button_remind(), Button::Remind(id)));
+        let title = format!("{}: {}", entry.kind.title.of(self.tag), self.book.name(entry.record));
+        Card::titled(&one_line(&title, LINE_CHARS), lines.join("\n"))
+            .row(remind.into_iter().collect())
+            .rows(self.charts(entry))
+            .row(vec![
+                Key::new(self.texts.button_remove(), Button::Ask(id)),
+                Key::new(
+                    self.texts.button_back(),
+                    Button::Kind(KindKey::of(&entry.pack.name, &entry.kind.name), 0),
+                ),
+            ])
+    }
+
+    /// A button for each chart that has something to show.
+    fn charts(&self, entry: &Entry<'_>) -> Vec<Vec<Key>> {
+        let has_line = |field: &&Field| points(entry.history.iter().copied(), &field.name).len() > 1;
+        let charts = (0_u8..).zip(entry.kind.charts());
+        let shown = charts.filter(|(_, (_, fields))| fields.iter().any(&has_line));
+        let key = |(at, (_, fields)): (u8, (&str, Vec<&Field>))| {
+            let labels: Vec<&str> = fields.iter().map(|field| field.label.of(self.tag)).collect();
+            vec![Key::new(format!("📈 {}", labels.join(" / ")), Button::Chart(entry.record.id, at))]
+        };
+        shown.map(key).collect()
+    }
+
+    /// A field and what stands in it; of readings the last one and how they go.
+    fn line(&self, entry: &Entry<'_>, field: &Field) -> Option<String> {
+        let unit = match field.form.unit() {
+            "" => String::new(),
+            unit => format!(" {unit}"),
+        };
+        let label = field.label.of(self.tag);
+        let shown = |number: f64| {
+            let number = figaro_domain::record::FieldValue::Number(number);
+            self.book.shown(&number)
+        };
+        if let (Some(series), Some(_)) = (entry.kind.series, field.form.range()) {
+            let trend = trend(&points(entry.history.iter().copied(), &field.name), series.days)?;
+            let values = [
+                ("label", label),
+                ("last", &shown(trend.last.value)),
+                ("unit", &unit),
+                ("min", &shown(trend.min)),
+                ("max", &shown(trend.max)),
+                ("days", &series.days.to_string()),
+            ];
+            return Some(fill(self.texts.records_trend(), &values));
+        }
+        let value = self.book.shown(entry.record.value(&field.name)?);
+        Some(one_line(&format!("{label}: {value}{unit}"), LINE_CHARS))
+    }
+
+    /// Asks whether a record is to be removed, and names what goes with it.
+    pub(super) fn asks(&self, entry: &Entry<'_>) -> Card {
+        let all = with_belonging(self.book, entry);
+        let others = all.len() - entry.history.len();
+        let name = self.book.name(entry.record);
+        let values = [("name", name.as_str()), ("count", &entry.history.len().to_string())];
+        let words =
+            if entry.history.len() > 1 { self.texts.records_ask_history() } else { self.texts.records_ask() };
+        let mut lines = vec![fill(words, &values)];
+        if others > 0 {
+            lines.push(fill(self.texts.records_ask_others(), &[("count", &others.to_string())]));
+        }
+        Card::text(lines.join("\n")).row(vec![
+            Key::new(self.texts.button_remove(), Button::Remove(entry.record.id)),
+            Key::new(self.texts.button_keep(), Button::Open(entry.record.id)),
+        ])
+    }
+}

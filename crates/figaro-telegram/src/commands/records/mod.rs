@@ -1,0 +1,320 @@
+//! `/records`: which context packs a chat has chosen, and the records that it keeps in their forms: listed, shown, drawn, reminded of,
+//! removed. In a group only admins and owners choose packs.
+
+mod card;
+mod draw;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use self::card::Shown;
+use super::asker::Asker;
+use super::card::Card;
+use super::cards::Cards;
+use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::handles::Handles;
+use super::removed::Removed as JustRemoved;
+use crate::callback::{self, Family, Page, Records as Button};
+use crate::chart;
+use crate::send;
+use figaro_agent::tools::records::{NotReminded, RemindedBy, Reminding, Remover};
+use figaro_base::ids::RecordId;
+use figaro_domain::chat::{ConfigPatch, MAX_PACKS, PackChange};
+use figaro_domain::record::{Book, Entry, Record, Removal, Removed, Restored};
+use figaro_domain::task::Task;
+use figaro_memory::RecordBooks;
+use figaro_policy::access::Standing;
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::{Store, StoreError};
+
+/// Shows, draws and removes the records of a chat.
+#[derive(Debug)]
+pub(super) struct Records {
+    cards: Cards,
+    store: Arc<dyn Store>,
+    books: RecordBooks,
+    reminding: Reminding,
+    /// Those that were removed by a button just now, by the one that was pressed.
+    removed: JustRemoved<RecordId, Removed>,
+}
+
+#[async_trait]
+impl Command for Records {
+    fn name(&self) -> &'static str {
+        "records"
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        texts.command_records()
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Remember)
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        let asker = request.asker;
+        if is_guest(asker) && asker.place.is_group() {
+            return Ok(Outcome::Card(Card::text(self.cards.texts(asker).records_guest())));
+        }
+        self.kinds(asker).await.map(Outcome::Card)
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[Button::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let asker = press.asker;
+        let button: Button = press.data.parse()?;
+        // In their own chat guests may look at what they said before they were guests.
+        if is_guest(asker) && (asker.place.is_group() || button.changes()) {
+            return Ok(Pressed::toast(self.cards.texts(asker).records_guest()));
+        }
+        Ok(match button {
+            Button::Kinds => Pressed::card(self.kinds(asker).await?),
+            Button::Packs(page) => Pressed::card(self.packs(asker, page).await?),
+            Button::Take(pack, page) => self.choose(asker, pack_change(pack.as_str(), true), page).await?,
+            Button::Leave(pack, page) => self.choose(asker, pack_change(pack.as_str(), false), page).await?,
+            Button::Kind(key, page) => self.kind(asker, key, page).await?,
+            Button::Open(id) => {
+                self.with(asker, id, |shown, entry| Pressed::card(shown.entry(entry))).await?
+            }
+            Button::Ask(id) => self.ask(asker, id).await?,
+            Button::Remind(id) => self.remind(asker, id).await?,
+            Button::Chart(id, at) => self.draw(asker, id, at).await?,
+            Button::Remove(id) => self.remove(asker, id).await?,
+            Button::Undo(id) => self.undo(asker, id).await?,
+        })
+    }
+}
+
+impl Records {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            store: handles.store.clone(),
+            books: handles.records.clone(),
+            reminding: handles.reminding.clone(),
+            removed: JustRemoved::after(handles.erasures.clone()),
+        }
+    }
+
+    async fn book(&self, asker: &Asker) -> Result<Book, StoreError> {
+        self.books.in_chat(asker.place.chat).await
+    }
+
+    fn shown<'a>(&'a self, asker: &'a Asker, book: &'a Book) -> Shown<'a> {
+        Shown {
+            texts: self.cards.texts(asker),
+            tag: asker.language.as_deref(),
+            book,
+            now: self.cards.now(),
+            is_reminded: false,
+        }
+    }
+
+    /// The kinds there are; where no pack is chosen, the packs.
+    async fn kinds(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let book = self.book(asker).await?;
+        match book.packs() {
+            [] => self.packs(asker, 0).await,
+            _ => Ok(self.shown(asker, &book).kinds()),
+        }
+    }
+
+    async fn packs(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
+        let config = self.store.chat_config(asker.place.chat).await?;
+        let book = self.book(asker).await?;
+        let packs = self.books.prompts.packs();
+        Ok(self.shown(asker, &book).packs(&packs, &config.packs, page))
+    }
+
+    /// Takes a pack for the chat or puts it back, as the button said.
+    async fn choose(&self, asker: &Asker, choice: PackChange, page: Page) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        if !self.cards.may_change(asker).await {
+            return Ok(Pressed::toast(texts.admin_only()));
+        }
+        let (name, wanted) = (choice.name.clone(), choice.is_chosen);
+        if wanted && self.books.prompts.packs().get(&name).is_none() {
+            return Ok(Pressed::both(texts.gone(), self.packs(asker, page).await?));
+        }
+        let patch = ConfigPatch { pack: Some(choice), ..ConfigPatch::default() };
+        let config = self.store.change_chat_config(asker.place.chat, patch).await?;
+        if wanted && !config.packs.contains(&name) {
+            return Ok(Pressed::toast(fill(texts.packs_full(), &[("limit", &MAX_PACKS.to_string())])));
+        }
+        Ok(Pressed::both(texts.config_saved(), self.packs(asker, page).await?))
+    }
+
+    async fn kind(&self, asker: &Asker, key: callback::KindKey, page: Page) -> Result<Pressed, StoreError> {
+        let book = self.book(asker).await?;
+        let shown = self.shown(asker, &book);
+        match shown.kind(key, page) {
+            Some(card) => Ok(Pressed::card(card)),
+            None => Ok(Pressed::both(shown.texts.gone(), self.kinds(asker).await?)),
+        }
+    }
+
+    /// What a press on a record leads to; where it is gone, that is said.
+    async fn with(
+        &self,
+        asker: &Asker,
+        id: RecordId,
+        then: impl FnOnce(&Shown<'_>, &Entry<'_>) -> Pressed + Send,
+    ) -> Result<Pressed, StoreError> {
+        let book = self.book(asker).await?;
+        let shown = self.shown(asker, &book);
+        if let Some(entry) = book.entry(id) {
+            let reminding = self.reminding.of(&book, &entry, asker.language.as_deref()).await?;
+            return Ok(then(&Shown { is_reminded: !reminding.is_empty(), ..shown }, &entry));
+        }
+        Ok(Pressed::both(shown.texts.gone(), self.kinds(asker).await?))
+    }
+
+    /// Has the bot remind of a record. Pressed under an answer, it leaves the words of that as they are.
+    async fn remind(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
+        let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
+        let Some(entry) = book.entry(id) else { return Ok(Pressed::toast(texts.gone())) };
+        let by =
+            RemindedBy { place: &asker.place, creator: &asker.speaker, language: asker.language.as_deref() };
+        let made = self.reminding.remind(&book, &entry, by, self.cards.now()).await;
+        let words = match made {
+            Ok(tasks) => fill(texts.records_reminds(), &[("count", &tasks.len().to_string())]),
+            Err(NotReminded::NoTime) => texts.records_no_time().to_owned(),
+            Err(NotReminded::Full) => texts.records_full().to_owned(),
+            Err(NotReminded::TooOften(why)) => {
+                tracing::debug!(why, "a record's reminder would come too often");
+                texts.records_too_often().to_owned()
+            }
+            Err(NotReminded::Store(error)) => return Err(error),
+        };
+        Ok(Pressed::Relabelled { toast: words, label: None })
+    }
+
+    async fn draw(&self, asker: &Asker, id: RecordId, at: u8) -> Result<Pressed, StoreError> {
+        let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
+        let Some(entry) = book.entry(id) else { return Ok(Pressed::toast(texts.gone())) };
+        let Some(chart) = draw::chart(&book, &entry, asker.language.as_deref(), at) else {
+            return Ok(Pressed::toast(texts.gone()));
+        };
+        let caption = draw::caption(&chart);
+        let drawing = tokio::task::spawn_blocking(move || chart::png(&chart)).await;
+        let png = match drawing.map_err(|error| error.to_string()).and_then(|drawn| drawn) {
+            Ok(Some(png)) => png,
+            Ok(None) => return Ok(Pressed::toast(texts.records_one_reading())),
+            Err(error) => {
+                tracing::error!(error, "a chart could not be drawn");
+                return Ok(Pressed::toast(texts.error_internal()));
+            }
+        };
+        let is_sent = self.cards.send_picture(asker, png, caption).await;
+        Ok(if is_sent {
+            Pressed::Shown { toast: None, card: None }
+        } else {
+            Pressed::toast(texts.error_internal())
+        })
+    }
+
+    /// Whether somebody may remove these records now.
+    async fn may_remove<'r>(&self, asker: &Asker, records: impl Iterator<Item = &'r Record>) -> bool {
+        let Asker { place, speaker, standing, .. } = asker;
+        let remover = Remover { place, user: &speaker.user, standing: *standing };
+        remover.may_remove(&*self.cards.admins, records).await
+    }
+
+    async fn ask(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
+        let book = self.book(asker).await?;
+        let all = book.entry(id).map(|entry| card::with_belonging(&book, &entry)).unwrap_or_default();
+        if !self.may_remove(asker, all.into_iter()).await {
+            return Ok(Pressed::toast(self.cards.texts(asker).records_not_yours()));
+        }
+        self.with(asker, id, |shown, entry| Pressed::card(shown.asks(entry))).await
+    }
+
+    /// Removes a record with its history and those that belong to it.
+    async fn remove(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
+        let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
+        let Some(entry) = book.entry(id) else {
+            return Ok(Pressed::both(texts.gone(), self.kinds(asker).await?));
+        };
+        let all = card::with_belonging(&book, &entry);
+        // Whoever was asked may not be who presses, nor have the rights that they had then.
+        if !self.may_remove(asker, all.iter().copied()).await {
+            return Ok(Pressed::toast(texts.records_not_yours()));
+        }
+        let tasks = self.tasks_of(asker, &book, &entry).await?.iter().map(|task| task.id).collect();
+        let name = book.name(entry.record);
+        let all: Vec<RecordId> = all.iter().map(|record| record.id).collect();
+        let (chat, now) = (asker.place.chat, self.cards.now());
+        let removal = Removal::of(&book, chat, all, tasks);
+        let removed = self.store.remove_records(&removal, None, now).await?;
+        let values = [("name", name.as_str()), ("count", &removed.records.len().to_string())];
+        let mut lines = vec![fill(texts.records_removed(), &values)];
+        if !removed.tasks.is_empty() {
+            let count = removed.tasks.len().to_string();
+            lines.push(fill(texts.records_reminders_ended(), &[("count", &count)]));
+        }
+        self.removed.keep(id, removed, chat, now);
+        let undo = send::Button::new(texts.button_undo(), Button::Undo(id));
+        let back = send::Button::new(texts.button_back(), Button::Kinds);
+        Ok(Pressed::card(Card::text(lines.join("\n")).row(vec![undo, back])))
+    }
+
+    /// The tasks that remind of an entry or of what belongs to it.
+    async fn tasks_of(&self, asker: &Asker, book: &Book, entry: &Entry<'_>) -> Result<Vec<Task>, StoreError> {
+        let mut tasks: Vec<Task> = Vec::new();
+        // Most are readings, of which nothing reminds.
+        let may_remind = |record: &&Record| {
+            let offers = book.kind_of(record).is_some_and(|(_, kind)| kind.remind.is_some());
+            offers || !record.reminders.is_empty()
+        };
+        for record in card::with_belonging(book, entry).into_iter().filter(may_remind) {
+            let Some(entry) = book.entry(record.id) else { continue };
+            for task in self.reminding.of(book, &entry, asker.language.as_deref()).await? {
+                if !tasks.iter().any(|known| known.id == task.id) {
+                    tasks.push(task);
+                }
+            }
+        }
+        Ok(tasks)
+    }
+
+    async fn undo(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
+        let (texts, chat) = (self.cards.texts(asker), asker.place.chat);
+        let Some((removed, at)) = self.removed.look(&id, chat, self.cards.now()) else {
+            return Ok(Pressed::toast(texts.gone()));
+        };
+        if !self.may_remove(asker, removed.records.iter()).await {
+            return Ok(Pressed::toast(texts.records_not_yours()));
+        }
+        // To ask for rights takes time: it may have been forgotten, or put back, meanwhile.
+        let Some(removed) = self.removed.take(&id, chat, self.cards.now()) else {
+            return Ok(Pressed::toast(texts.gone()));
+        };
+        let restored = self.store.restore_records(chat, &removed, self.cards.now()).await;
+        if !matches!(restored, Ok(Restored::Done)) {
+            self.removed.keep(id, removed, chat, at);
+        }
+        match restored? {
+            Restored::Done => {
+                let then = |shown: &Shown<'_>, entry: &Entry<'_>| {
+                    Pressed::both(shown.texts.records_restored(), shown.entry(entry))
+                };
+                self.with(asker, id, then).await
+            }
+            Restored::Taken | Restored::Orphan | Restored::Full => Ok(Pressed::toast(texts.records_stale())),
+        }
+    }
+}
+
+/// Whether somebody has no rights of their own here.
+fn is_guest(asker: &Asker) -> bool {
+    matches!(asker.standing, Standing::Guest | Standing::Borrowed)
+}
+
+fn pack_change(name: &str, is_chosen: bool) -> PackChange {
+    PackChange { name: name.to_owned(), is_chosen }
+}

@@ -1,0 +1,105 @@
+//! What a button has just removed and another can put back: for a minute, and not once its chat has had something forgotten.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use figaro_base::ids::ChatId;
+
+/// How long something removed can be put back.
+const UNDO: TimeDelta = TimeDelta::minutes(1);
+
+/// When chats last had something forgotten, as far as that can matter for what was removed. Cheap to clone; all clones are one.
+#[derive(Debug, Clone, Default)]
+pub struct Erasures(Arc<Mutex<HashMap<ChatId, DateTime<Utc>>>>);
+
+impl Erasures {
+    /// Notes that a chat has something forgotten now.
+    pub(super) fn note(&self, chat: ChatId, now: DateTime<Utc>) {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.retain(|_, at| now - *at < UNDO);
+        last.insert(chat, now);
+    }
+
+    fn has_since(&self, chat: ChatId, time: DateTime<Utc>) -> bool {
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.get(&chat).is_some_and(|at| *at >= time)
+    }
+}
+
+/// What was removed within the last minute, by its id.
+#[derive(Debug)]
+pub(super) struct Removed<K, V> {
+    kept: Mutex<HashMap<K, Kept<V>>>,
+    erasures: Erasures,
+}
+
+#[derive(Debug)]
+struct Kept<V> {
+    value: V,
+    chat: ChatId,
+    at: DateTime<Utc>,
+}
+
+impl<K: Eq + Hash, V> Removed<K, V> {
+    /// Nothing; what is removed from now on is not put back after these erasures.
+    pub(super) fn after(erasures: Erasures) -> Self {
+        Self { kept: Mutex::default(), erasures }
+    }
+
+    /// Keeps what was removed from a chat now.
+    pub(super) fn keep(&self, id: K, value: V, chat: ChatId, now: DateTime<Utc>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|_, one| now - one.at < UNDO);
+        kept.insert(id, Kept { value, chat, at: now });
+    }
+
+    /// What was removed from this chat and can be put back now, and when it was removed; it stays here.
+    pub(super) fn look(&self, id: &K, chat: ChatId, now: DateTime<Utc>) -> Option<(V, DateTime<Utc>)>
+    where
+        V: Clone,
+    {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let one = kept.get(id).filter(|one| self.is_free(one, chat, now))?;
+        Some((one.value.clone(), one.at))
+    }
+
+    fn is_free(&self, one: &Kept<V>, chat: ChatId, now: DateTime<Utc>) -> bool {
+        one.chat == chat && now - one.at < UNDO && !self.erasures.has_since(chat, one.at)
+    }
+
+    /// What was removed from this chat, to be put back now; `None` where that is over.
+    pub(super) fn take(&self, id: &K, chat: ChatId, now: DateTime<Utc>) -> Option<V> {
+        let taken = self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(id)?;
+        self.is_free(&taken, chat, now).then_some(taken.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_removed_comes_back_once_in_its_chat_within_a_minute_and_not_after_an_erasure() {
+        let (here, there) = (ChatId(1), ChatId(2));
+        let at = |second: i64| DateTime::UNIX_EPOCH + TimeDelta::seconds(second);
+        let erasures = Erasures::default();
+        let removed = Removed::after(erasures.clone());
+        removed.keep(1, "one", here, at(0));
+        assert_eq!((removed.take(&1, here, at(59)), removed.take(&1, here, at(59))), (Some("one"), None));
+        removed.keep(1, "one", here, at(0));
+        assert_eq!(removed.take(&1, here, at(60)), None);
+        removed.keep(1, "one", here, at(0));
+        assert_eq!(removed.take(&1, there, at(1)), None);
+        removed.keep(1, "one", here, at(10));
+        removed.keep(2, "two", there, at(10));
+        erasures.note(here, at(11));
+        assert_eq!((removed.take(&1, here, at(12)), removed.take(&2, there, at(12))), (None, Some("two")));
+        removed.keep(3, "three", here, at(13));
+        assert_eq!(removed.look(&3, here, at(14)), Some(("three", at(13))));
+        assert_eq!(removed.take(&3, here, at(14)), Some("three"), "it was removed after that");
+        assert_eq!(removed.look(&3, here, at(14)), None);
+    }
+}

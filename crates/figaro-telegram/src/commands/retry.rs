@@ -1,0 +1,198 @@
+//! `/retry`, and the buttons under an answer that broke off or failed: again, with another model, go on.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::asker::Asker;
+use super::card::Card;
+use super::cards::Cards;
+use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::handles::Handles;
+use super::model::{ChatModels, Purpose};
+use crate::callback::{
+    Approve, Back, Family, KeepAnswer, Records, Retry as Button, TaskPress, TaskVerb, Tasks, TurnTag,
+};
+use crate::send;
+use figaro_agent::turn::question::{Again, Question};
+use figaro_agent::turn::queue::Job;
+use figaro_agent::turn::rights::{LAST_MESSAGES, last_asked};
+use figaro_base::ids::{ChatId, MessageId, RunId, TaskId};
+use figaro_domain::approval::Ruled;
+use figaro_domain::delivery::Action;
+use figaro_domain::model::ModelName;
+use figaro_prompts::texts::Texts;
+use figaro_store::{ConversationStore, StoreError};
+
+/// For so long a message whose button was pressed is remembered: until the turn that it began is stored.
+const REMEMBERED: TimeDelta = TimeDelta::minutes(1);
+
+/// The row of buttons under the answer of a turn; no row if nothing can be done.
+#[must_use]
+pub fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> Vec<Vec<send::Button>> {
+    let turn = TurnTag::of(run);
+    let of_task = |label, verb, task: TaskId| {
+        send::Button::new(label, Tasks::One(TaskPress { verb, task, page: None }))
+    };
+    let rules = |label, ruled| send::Button::new(label, Approve::Rule(run, ruled, None));
+    let button = |action: &Action| match *action {
+        Action::GoOn => send::Button::new(texts.button_go_on(), Button::GoOn(turn.clone())),
+        Action::Retry => send::Button::new(texts.button_retry(), Button::Again(turn.clone())),
+        Action::OtherModel => send::Button::new(texts.button_other_model(), Button::Choose(turn.clone())),
+        Action::Pin => send::Button::new(texts.button_pin(), KeepAnswer::Ask),
+        Action::ApproveOnce => rules(texts.button_approve_once(), Ruled::Once),
+        Action::ApproveHour => rules(texts.button_approve_hour(), Ruled::Hour),
+        Action::ApproveDeny => rules(texts.button_approve_deny(), Ruled::Denied),
+        Action::Undo => send::Button::new(texts.button_undo(), Back(run)),
+        Action::Remind(record) => send::Button::new(texts.button_remind(), Records::Remind(record)),
+        Action::RunTask(task) => of_task(texts.button_run_now(), TaskVerb::Run, task),
+        Action::SkipTask(task) => of_task(texts.button_skip(), TaskVerb::Skip, task),
+        Action::ResumeTask(task) => of_task(texts.button_resume(), TaskVerb::Resume, task),
+        Action::CancelTask(task) => of_task(texts.button_cancel(), TaskVerb::Cancel, task),
+        Action::TaskDone(task) => of_task(texts.button_done(), TaskVerb::Done, task),
+        Action::TaskLater(task) => of_task(texts.button_later(), TaskVerb::Later(10), task),
+        Action::TaskTomorrow(task) => of_task(texts.button_tomorrow(), TaskVerb::Tomorrow, task),
+    };
+    let row: Vec<send::Button> = actions.iter().map(button).collect();
+    if row.is_empty() { Vec::new() } else { vec![row] }
+}
+
+/// Asks the last question again, or goes on with the last answer.
+#[derive(Debug)]
+pub(super) struct Retry {
+    cards: Cards,
+    conversations: Arc<dyn ConversationStore>,
+    models: ChatModels,
+    /// Messages under which a button was pressed within the last minute, and when.
+    pressed: Mutex<HashMap<(ChatId, MessageId), DateTime<Utc>>>,
+}
+
+#[async_trait]
+impl Command for Retry {
+    fn name(&self) -> &'static str {
+        "retry"
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        texts.command_retry()
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Chat)
+    }
+
+    /// It comes before any question that follows; only to find out which model is meant may take a while.
+    fn is_immediate(&self, argument: &str) -> bool {
+        argument.is_empty()
+    }
+
+    fn begins_turn(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        let model = match request.argument {
+            "" => None,
+            name => match self.models.chosen(request.asker, name).await {
+                Ok(model) => Some(model),
+                Err(complaint) => return Ok(Card::text(complaint).into()),
+            },
+        };
+        let asked = Question::new(request.message.clone(), request.asker.standing);
+        Ok(Outcome::Job(Box::new(Job::Again(Again { asked, model }))))
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[Button::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let button: Button = press.data.parse()?;
+        match self.is_current(&button, press.asker).await {
+            Ok(true) => {}
+            Ok(false) => return Ok(Pressed::Stale),
+            Err(error) => return Ok(Pressed::toast(self.cards.failed(press.asker, &error).body)),
+        }
+        match &button {
+            Button::GoOn(_) => Ok(self.once(press, Job::Ask(self.going_on(press)))),
+            Button::Again(_) => Ok(self.once(press, self.again(press, None))),
+            Button::With(_, model) => match self.models.chosen(press.asker, model.as_str()).await {
+                Ok(model) => Ok(self.once(press, self.again(press, Some(model)))),
+                Err(complaint) => Ok(Pressed::toast(complaint)),
+            },
+            Button::Choose(turn) => self.choose(press, turn).await,
+        }
+    }
+
+    fn question(&self, press: &Press<'_>) -> Option<Question> {
+        match press.data.parse().ok()? {
+            Button::GoOn(_) => Some(self.going_on(press)),
+            Button::Again(_) | Button::With(..) => Some(press.ask("", self.cards.now())),
+            Button::Choose(_) => None,
+        }
+    }
+}
+
+impl Retry {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            conversations: handles.store.clone(),
+            models: ChatModels::new(handles),
+            pressed: Mutex::default(),
+        }
+    }
+
+    /// Whether a button is under the last turn of its conversation that a person began. The answer of a task that came
+    /// since can be gone on with too.
+    async fn is_current(&self, button: &Button, asker: &Asker) -> Result<bool, StoreError> {
+        let session = self.conversations.session(asker.place.conversation(), self.cards.now()).await?;
+        let messages = self.conversations.recent(session.id, LAST_MESSAGES).await?;
+        let is_meant = |turn: Option<RunId>| turn.is_some_and(|turn| TurnTag::of(turn) == *button.turn());
+        let last = messages.iter().rev().find_map(|message| message.turn);
+        let goes_on = matches!(button, Button::GoOn(_));
+        Ok(is_meant(last_asked(&messages)) || goes_on && is_meant(last))
+    }
+
+    /// Whether this is the first press under a message: of two in a moment only one counts.
+    fn is_first(&self, press: &Press<'_>) -> bool {
+        let now = self.cards.now();
+        let mut pressed = self.pressed.lock().unwrap_or_else(PoisonError::into_inner);
+        pressed.retain(|_, at| now - *at < REMEMBERED);
+        pressed.insert((press.asker.place.chat, press.message), now).is_none()
+    }
+
+    fn once(&self, press: &Press<'_>, job: Job) -> Pressed {
+        if !self.is_first(press) {
+            return Pressed::Stale;
+        }
+        Pressed::Job { job: Box::new(job), toast: None, once: true }
+    }
+
+    fn again(&self, press: &Press<'_>, model: Option<ModelName>) -> Job {
+        Job::Again(Again { asked: press.ask("", self.cards.now()), model })
+    }
+
+    fn going_on(&self, press: &Press<'_>) -> Question {
+        let words = self.cards.texts(press.asker).go_on_question();
+        // What goes on may be what others have asked for: that is looked up when the turn begins.
+        Question { goes_on: true, ..press.ask(words, self.cards.now()) }
+    }
+
+    /// Shows the models to choose from as a message of its own.
+    async fn choose(&self, press: &Press<'_>, turn: &TurnTag) -> Result<Pressed, PressError> {
+        let asker = press.asker;
+        if !self.is_first(press) {
+            return Err(PressError::Gone);
+        }
+        let card = match self.models.card(asker, &Purpose::Again(turn.clone())).await {
+            Ok(card) => card,
+            Err(error) => return Ok(Pressed::toast(self.cards.failed(asker, &error).body)),
+        };
+        self.cards.without_buttons(asker, press.message).await;
+        self.cards.show(&Asker { message: None, ..asker.clone() }, card).await;
+        Ok(Pressed::Shown { toast: None, card: None })
+    }
+}

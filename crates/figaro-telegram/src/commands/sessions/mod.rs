@@ -1,0 +1,229 @@
+//! `/sessions`: the conversations that were begun in a chat or topic, the newest first. A row opens the card of one: to go
+//! on with it, name it, save it as a file, delete it, or choose the model that answers in it. In a group whoever may begin
+//! one may go on with one; only admins and owners do the rest.
+
+pub(super) mod card;
+pub(super) mod export;
+mod rename;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono_tz::Tz;
+
+use self::card::{Kept, View};
+pub use self::rename::Renames;
+use super::asker::Asker;
+use super::card::{Card, ROWS, page_of};
+use super::cards::Cards;
+use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::eraser::Eraser;
+use super::handles::Handles;
+use super::model::ChatModels;
+use crate::callback::{Family, Page, Sessions as Button};
+use figaro_agent::turn::parked::Parked;
+use figaro_base::ids::SessionId;
+use figaro_domain::conversation::Session;
+use figaro_domain::erasure::{Erasure, Forgotten};
+use figaro_domain::model::ModelName;
+use figaro_domain::session::SessionChange;
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::{ConversationStore, SessionStore, SettingsStore, StoreError, SummaryStore};
+
+/// Shows and changes the sessions of a conversation.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    cards: Cards,
+    sessions: Arc<dyn SessionStore>,
+    conversations: Arc<dyn ConversationStore>,
+    summaries: Arc<dyn SummaryStore>,
+    settings: Arc<dyn SettingsStore>,
+    models: ChatModels,
+    parked: Parked,
+    eraser: Eraser,
+    default_zone: Tz,
+}
+
+#[async_trait]
+impl Command for Sessions {
+    fn name(&self) -> &'static str {
+        "sessions"
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        texts.command_sessions()
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Chat)
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        self.list(request.asker, 0).await.map(Outcome::Card)
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[Button::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let asker = press.asker;
+        let button: Button = press.data.parse()?;
+        let is_open = matches!(button, Button::List(_) | Button::Open(_) | Button::Switch(_));
+        if !is_open && !self.cards.may_change(asker).await {
+            return Ok(Pressed::toast(self.cards.texts(asker).admin_only()));
+        }
+        let id = match &button {
+            Button::List(page) => return Ok(Pressed::card(self.list(asker, *page).await?)),
+            Button::Open(id)
+            | Button::Switch(id)
+            | Button::Rename(id)
+            | Button::Export(id)
+            | Button::Ask(id)
+            | Button::Delete(id)
+            | Button::Models(id)
+            | Button::Set(id, _)
+            | Button::Clear(id) => *id,
+        };
+        let Some(session) = self.of_conversation(asker, id).await? else {
+            return Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0).await?));
+        };
+        Ok(self.pressed(asker, button, session).await?)
+    }
+}
+
+impl Sessions {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            sessions: handles.store.clone(),
+            conversations: handles.store.clone(),
+            summaries: handles.store.clone(),
+            settings: handles.store.clone(),
+            models: ChatModels::new(handles),
+            parked: handles.parked.clone(),
+            eraser: Eraser::new(handles),
+            default_zone: handles.default_zone,
+        }
+    }
+
+    async fn pressed(&self, asker: &Asker, button: Button, session: Session) -> Result<Pressed, StoreError> {
+        Ok(match button {
+            Button::List(page) => Pressed::card(self.list(asker, page).await?),
+            Button::Open(_) => Pressed::card(self.card(asker, session).await?),
+            Button::Switch(_) => self.switch(asker, session).await?,
+            Button::Rename(_) => rename::ask(&self.cards, asker, &self.view(asker).await?, &session).await,
+            Button::Export(_) => self.export(asker, session).await?,
+            Button::Ask(_) => Pressed::card(self.ask(asker, session).await?),
+            Button::Delete(_) => self.delete(asker, session).await?,
+            Button::Models(_) => Pressed::card(self.models.session_card(asker, &session).await?),
+            Button::Set(_, model) => match self.models.chosen(asker, model.as_str()).await {
+                Ok(model) => self.set_model(asker, session.id, Some(model)).await?,
+                Err(complaint) => Pressed::toast(complaint),
+            },
+            Button::Clear(_) => self.set_model(asker, session.id, None).await?,
+        })
+    }
+
+    /// A session, if it is one of the conversation that is asked in: buttons can be made up.
+    async fn of_conversation(&self, asker: &Asker, id: SessionId) -> Result<Option<Session>, StoreError> {
+        let found = self.sessions.session_by_id(id).await?;
+        Ok(found.filter(|session| session.conversation == asker.place.conversation()))
+    }
+
+    async fn view<'a>(&'a self, asker: &'a Asker) -> Result<View<'a>, StoreError> {
+        let conversation = asker.place.conversation();
+        let (config, current) = futures::try_join!(
+            self.settings.chat_config(conversation.chat),
+            self.sessions.current_session(conversation),
+        )?;
+        let zone = config.timezone.unwrap_or(self.default_zone);
+        Ok(View { texts: self.cards.texts(asker), zone, now: self.cards.now(), current })
+    }
+
+    async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
+        let view = self.view(asker).await?;
+        let all = self.sessions.sessions(asker.place.conversation()).await?;
+        let (total, page) = (all.len(), page_of(page, all.len()));
+        let mut shown = Vec::new();
+        for session in all.into_iter().skip(page * ROWS).take(ROWS) {
+            let outline = self.sessions.outline(session.id).await?;
+            shown.push((session, outline));
+        }
+        Ok(view.list(&shown, page, total))
+    }
+
+    async fn card(&self, asker: &Asker, session: Session) -> Result<Card, StoreError> {
+        let view = self.view(asker).await?;
+        let outline = self.sessions.outline(session.id).await?;
+        let stats = self.sessions.session_stats(asker.place.chat, session.id).await?;
+        let config = self.settings.chat_config(asker.place.chat).await?;
+        let model = session.model.clone().unwrap_or_else(|| self.models.of(&config));
+        Ok(view.card(&session, &Kept { outline, stats }, &model))
+    }
+
+    async fn switch(&self, asker: &Asker, session: Session) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        if !self.sessions.switch_session(asker.place.conversation(), session.id).await? {
+            return Ok(Pressed::both(texts.gone(), self.list(asker, 0).await?));
+        }
+        // What waited in the other one was given up.
+        self.parked.reload().await?;
+        let name = self.name(asker, &session).await?;
+        let toast = fill(texts.session_switched(), &[("name", &name)]);
+        Ok(Pressed::both(toast, self.card(asker, session).await?))
+    }
+
+    async fn name(&self, asker: &Asker, session: &Session) -> Result<String, StoreError> {
+        let outline = self.sessions.outline(session.id).await?;
+        Ok(self.view(asker).await?.name(session, &outline))
+    }
+
+    async fn ask(&self, asker: &Asker, session: Session) -> Result<Card, StoreError> {
+        let (view, outline) = (self.view(asker).await?, self.sessions.outline(session.id).await?);
+        Ok(view.ask_to_delete(&session, &outline))
+    }
+
+    async fn delete(&self, asker: &Asker, session: Session) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let outline = self.sessions.outline(session.id).await?;
+        let name = self.view(asker).await?.name(&session, &outline);
+        let what = Erasure::Session(asker.place.conversation(), session.id);
+        let toast = match self.eraser.erase(&what).await? {
+            Forgotten::Busy => return Ok(Pressed::toast(texts.session_busy())),
+            Forgotten::Done(erased) if erased.is_nothing() => texts.gone().to_owned(),
+            Forgotten::Done(_) => {
+                let count = outline.messages.to_string();
+                fill(texts.session_deleted(), &[("name", &name), ("count", &count)])
+            }
+        };
+        Ok(Pressed::both(toast, self.list(asker, 0).await?))
+    }
+
+    async fn export(&self, asker: &Asker, session: Session) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let messages = self.conversations.recent(session.id, usize::MAX).await?;
+        let (view, outline) = (self.view(asker).await?, self.sessions.outline(session.id).await?);
+        let summaries = self.summaries.summaries(session.id).await?;
+        let name = view.name(&session, &outline);
+        let Some(file) = export::file(&view, &name, &messages, &summaries) else {
+            return Ok(Pressed::toast(texts.session_export_empty()));
+        };
+        let is_sent = self.cards.send_file(asker, file).await;
+        Ok(Pressed::toast(if is_sent { texts.session_exported() } else { texts.session_not_exported() }))
+    }
+
+    async fn set_model(
+        &self,
+        asker: &Asker,
+        session: SessionId,
+        model: Option<ModelName>,
+    ) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let change = SessionChange { model: Some(model), ..SessionChange::default() };
+        match self.sessions.change_session(session, change).await? {
+            Some(session) => Ok(Pressed::both(texts.config_saved(), self.card(asker, session).await?)),
+            None => Ok(Pressed::both(texts.gone(), self.list(asker, 0).await?)),
+        }
+    }
+}

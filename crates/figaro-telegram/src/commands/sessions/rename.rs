@@ -1,0 +1,80 @@
+//! A new name for a session, which a reply gives.
+
+use std::sync::Arc;
+
+use super::super::asker::Asker;
+use super::super::card::Card;
+use super::super::cards::Cards;
+use super::super::command::Pressed;
+use super::super::handles::Handles;
+use super::super::replies;
+use super::card::View;
+use crate::callback::Sessions;
+use crate::send::Button;
+use figaro_base::ids::SessionId;
+use figaro_domain::conversation::Session;
+use figaro_domain::delivery::Author;
+use figaro_domain::message::Inbound;
+use figaro_domain::session::{SessionChange, SessionName};
+use figaro_policy::access::Standing;
+use figaro_prompts::texts::fill;
+use figaro_store::{OutboxStore, SessionStore, StoreError};
+
+/// Asks for the new name of a session.
+pub(super) async fn ask(cards: &Cards, asker: &Asker, view: &View<'_>, session: &Session) -> Pressed {
+    let texts = view.texts;
+    let name = session.name.as_ref().map_or(texts.session_unnamed(), |name| &name.text);
+    let words = fill(texts.session_ask_name(), &[("name", name)]);
+    replies::ask(cards, asker, words, texts.session_name_hint(), Author::Rename(session.id)).await
+}
+
+/// Takes new names of sessions out of replies. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Renames {
+    cards: Cards,
+    outbox: Arc<dyn OutboxStore>,
+    sessions: Arc<dyn SessionStore>,
+}
+
+impl Renames {
+    /// Works on these handles.
+    #[must_use]
+    pub fn new(handles: &Handles) -> Self {
+        Self { cards: handles.cards.clone(), outbox: handles.store.clone(), sessions: handles.store.clone() }
+    }
+
+    /// The session that a message gives a name to, as a reply to the question for it; `None` for any other message.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn meant(&self, part: &Inbound) -> Result<Option<SessionId>, StoreError> {
+        match replies::asked_by(&*self.outbox, part).await? {
+            Some(Author::Rename(session)) => Ok(Some(session)),
+            Some(Author::Figaro | Author::Model | Author::Reword(_)) | None => Ok(None),
+        }
+    }
+
+    /// Gives a session of this conversation the name that a message says, and says so.
+    pub async fn name(&self, session: SessionId, part: &Inbound, standing: Standing) -> Card {
+        let asker = Asker::new(part, standing);
+        self.named(session, part, &asker).await.unwrap_or_else(|error| self.cards.failed(&asker, &error))
+    }
+
+    async fn named(&self, session: SessionId, part: &Inbound, asker: &Asker) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        if !self.cards.may_change(asker).await {
+            return Ok(Card::text(texts.admin_only()));
+        }
+        let known = self.sessions.session_by_id(session).await?;
+        let is_here = known.is_some_and(|known| known.conversation == asker.place.conversation());
+        let Some(name) = SessionName::by_person(&part.text).filter(|_| is_here) else {
+            return Ok(Card::text(texts.gone()));
+        };
+        let change = SessionChange { name: Some(name.clone()), ..SessionChange::default() };
+        if self.sessions.change_session(session, change).await?.is_none() {
+            return Ok(Card::text(texts.gone()));
+        }
+        let open = Button::new(texts.sessions_title(), Sessions::Open(session));
+        Ok(Card::text(fill(texts.session_named(), &[("name", &name.text)])).row(vec![open]))
+    }
+}

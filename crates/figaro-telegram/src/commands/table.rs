@@ -1,0 +1,295 @@
+//! The table of commands: finds the one that a message or a press means, checks who may, and does it. The router calls it.
+
+use std::sync::Arc;
+
+use super::asker::Asker;
+use super::card::Card;
+use super::cards::Cards;
+use super::command::{Access, Command, Outcome, Press, PressError, Pressed, Request};
+use super::menu::Menus;
+use super::notices::{self, Refused};
+use crate::callback::{self, Back, Family};
+use crate::inbound::{CommandLine, place, speaker_of};
+use crate::views::{CallbackView, KeyView};
+use figaro_agent::languages::Languages;
+use figaro_agent::turn::question::Question;
+use figaro_agent::turn::queue::admission::{Full, Slot};
+use figaro_agent::turn::queue::{Mailboxes, Posted};
+use figaro_base::ids::{ChatId, MessageId, UpdateId};
+use figaro_config::AccessSettings;
+use figaro_domain::message::Inbound;
+use figaro_policy::access::{Standing, Verdict, judge};
+use figaro_store::{SettingsStore, StoreError};
+
+/// All commands there are.
+#[derive(Debug)]
+pub struct CommandTable {
+    /// Sends and edits cards.
+    pub cards: Cards,
+    access: AccessSettings,
+    settings: Arc<dyn SettingsStore>,
+    commands: Vec<Arc<dyn Command>>,
+    menus: Menus,
+}
+
+/// A command that cannot be registered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("two commands claim `{0}`")]
+pub struct Taken(pub &'static str);
+
+impl CommandTable {
+    /// A table without commands. `access` and `settings` say who may press buttons.
+    #[must_use]
+    pub fn new(cards: Cards, access: AccessSettings, settings: Arc<dyn SettingsStore>) -> Self {
+        Self { cards, access, settings, commands: Vec::new(), menus: Menus::default() }
+    }
+
+    /// Adds a command behind those there are.
+    ///
+    /// # Errors
+    /// [`Taken`] if another has its name or a family of its buttons.
+    pub fn register(&mut self, command: Arc<dyn Command>) -> Result<(), Taken> {
+        if self.find(command.name()).is_some() {
+            return Err(Taken(command.name()));
+        }
+        if let Some(family) = command.families().iter().find(|family| self.of_family(family).is_some()) {
+            return Err(Taken(family));
+        }
+        self.commands.push(command);
+        Ok(())
+    }
+
+    /// The command of this name in lower case.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&Arc<dyn Command>> {
+        self.commands.iter().find(|command| command.name() == name)
+    }
+
+    fn of_family(&self, family: &str) -> Option<&Arc<dyn Command>> {
+        self.commands.iter().find(|command| command.families().contains(&family))
+    }
+
+    /// Does what a command says, if this person may give it.
+    pub async fn run(&self, line: &CommandLine, message: &Inbound, asker: &Asker) -> Outcome {
+        let texts = self.cards.texts(asker);
+        let Some(command) = self.find(&line.name) else {
+            return Card::text(texts.unknown_command()).into();
+        };
+        if !has(command.access(), asker) {
+            return Card::text(texts.owner_only()).into();
+        }
+        let request = Request {
+            asker,
+            argument: &line.argument,
+            replied: line.replied.as_ref(),
+            message,
+            commands: &self.commands,
+        };
+        let done = command.run(&request).await;
+        // It may have changed the language.
+        self.keep_menu(asker.place.chat).await;
+        done.unwrap_or_else(|error| self.cards.failed(asker, &error).into())
+    }
+
+    /// Does what a command can do where there is no room for a message; `false` if that is nothing.
+    #[must_use]
+    pub fn run_without_room(&self, line: &CommandLine, message: &Inbound, asker: &Asker) -> bool {
+        let command = self.find(&line.name).filter(|command| has(command.access(), asker));
+        command.is_some_and(|command| command.run_without_room(message))
+    }
+
+    /// Answers a press that nothing is done for, and says why. The update is dealt with: always `true`.
+    pub async fn refuse_press(&self, view: &CallbackView, why: Refused) -> bool {
+        let chat = view.message.as_ref().map(|message| ChatId(message.chat.id));
+        let client = view.from.language_code.as_deref();
+        let texts = self.cards.languages.texts(chat.unwrap_or(ChatId(view.from.id)), client).await;
+        self.cards.answer(&view.id, Some(&notices::refused(texts, why))).await;
+        true
+    }
+
+    /// Does what a button says; it always gets an answer, also an old one. What asks something goes into the queue at the
+    /// place of the press; where an owner's has none, only that is refused. `true` if the update is dealt with, and no turn
+    /// settles it.
+    pub async fn press(
+        &self,
+        update: UpdateId,
+        view: &CallbackView,
+        mailboxes: &Mailboxes,
+        slot: Result<Slot, Full>,
+    ) -> bool {
+        let (asker, message) = match self.asker_of(view).await {
+            Ok(Some(found)) => found,
+            Ok(None) => return self.refuse_press(view, Refused::Stranger).await,
+            Err(_told) => return self.refuse_press(view, Refused::Failed).await,
+        };
+        let data = view.data.as_deref().unwrap_or_default();
+        let press = Press { update, asker: &asker, message, data };
+        let pressed = self.pressed(&press).await;
+        self.keep_menu(asker.place.chat).await;
+        let (job, toast, once) = match pressed {
+            Pressed::Job { job, toast, once } => (*job, toast, once),
+            Pressed::Shown { toast, card } => return self.show(view, &press, toast, card).await,
+            Pressed::Stale => return self.end(view, &press, self.cards.texts(&asker).gone()).await,
+            Pressed::Over(words) => return self.end(view, &press, &words).await,
+            Pressed::Relabelled { toast, label } => {
+                return self.relabel(view, &press, &toast, label.as_deref()).await;
+            }
+        };
+        let slot = match slot {
+            Ok(slot) => slot,
+            Err(full) => return self.refuse_press(view, Refused::Full(full)).await,
+        };
+        // First of all: what is written next must not come before it.
+        mailboxes.post(asker.place.conversation(), Posted::new(job, Some(slot)));
+        self.cards.answer(&view.id, toast.as_deref()).await;
+        if once {
+            self.buttons_off(view, &press).await;
+        }
+        false
+    }
+
+    /// Says this over a button, and shows its card in a new state. The update is dealt with.
+    async fn show(
+        &self,
+        view: &CallbackView,
+        press: &Press<'_>,
+        toast: Option<String>,
+        card: Option<Card>,
+    ) -> bool {
+        let unchanged = || self.unchanged(press.asker, view, card.as_ref());
+        self.cards.answer(&view.id, toast.as_deref().or_else(unchanged)).await;
+        if let Some(card) = card {
+            self.cards.edit(press.asker, press.message, card).await;
+        }
+        true
+    }
+
+    /// Says this over a button and takes off all buttons of its message. The update is dealt with.
+    async fn end(&self, view: &CallbackView, press: &Press<'_>, words: &str) -> bool {
+        self.cards.answer(&view.id, Some(words)).await;
+        self.buttons_off(view, press).await;
+        true
+    }
+
+    /// Takes off all buttons of a message but the one that takes back what its turn did: that is another matter.
+    async fn buttons_off(&self, view: &CallbackView, press: &Press<'_>) {
+        let is_kept = |key: &KeyView| is_back(key.callback_data.as_deref()) && !is_back(Some(press.data));
+        let label = |key| is_kept(key).then_some(key.text.as_str());
+        self.set_labels(view, press, label).await;
+    }
+
+    /// Says this over a button and gives it this label, or takes it off. The update is dealt with.
+    async fn relabel(
+        &self,
+        view: &CallbackView,
+        press: &Press<'_>,
+        toast: &str,
+        label: Option<&str>,
+    ) -> bool {
+        self.cards.answer(&view.id, Some(toast)).await;
+        let is_pressed = |key: &KeyView| key.callback_data.as_deref() == Some(press.data);
+        let message = view.message.iter();
+        let mut keys = message.flat_map(|message| message.reply_markup.inline_keyboard.iter().flatten());
+        if keys.any(|key| is_pressed(key) && Some(key.text.as_str()) != label) {
+            self.set_labels(view, press, |key| if is_pressed(key) { label } else { Some(&key.text) }).await;
+        }
+        true
+    }
+
+    async fn set_labels<'a>(
+        &self,
+        view: &'a CallbackView,
+        press: &Press<'_>,
+        label: impl Fn(&'a KeyView) -> Option<&'a str>,
+    ) {
+        let Some(message) = &view.message else { return };
+        let keyboard = message.reply_markup.with_labels(label);
+        self.cards.set_buttons(press.asker, press.message, &keyboard).await;
+    }
+
+    /// What is said where a card is to show what its message shows already: without a word the press would seem to do nothing.
+    fn unchanged(&self, asker: &Asker, view: &CallbackView, card: Option<&Card>) -> Option<&str> {
+        let is_shown = card?.is_shown_by(view.message.as_ref()?);
+        is_shown.then_some(self.cards.texts(asker).still_so())
+    }
+
+    async fn pressed(&self, press: &Press<'_>) -> Pressed {
+        let texts = self.cards.texts(press.asker);
+        let Some(command) = self.of_family(callback::family(press.data)) else {
+            return Pressed::toast(texts.gone());
+        };
+        if !has(command.press_access(), press.asker) {
+            return Pressed::toast(texts.owner_only());
+        }
+        match command.press(press).await {
+            Ok(pressed) => pressed,
+            Err(PressError::Gone) => Pressed::toast(texts.gone()),
+            Err(PressError::Store(error)) => Pressed::card(self.cards.failed(press.asker, &error)),
+        }
+    }
+
+    /// The question that a press asks, as it was before a restart; of a further try, who asked for it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn question_of(
+        &self,
+        update: UpdateId,
+        view: &CallbackView,
+    ) -> Result<Option<Question>, StoreError> {
+        let Some((asker, message)) = self.asker_of(view).await? else { return Ok(None) };
+        let data = view.data.as_deref().unwrap_or_default();
+        let press = Press { update, asker: &asker, message, data };
+        let command =
+            self.of_family(callback::family(data)).filter(|command| has(command.press_access(), &asker));
+        Ok(command.and_then(|command| command.question(&press)))
+    }
+
+    /// Who pressed, if they may; and the message with the button.
+    async fn asker_of(&self, view: &CallbackView) -> Result<Option<(Asker, MessageId)>, StoreError> {
+        let Some(message) = view.message.as_ref() else { return Ok(None) };
+        let (place, speaker) = (place(message), speaker_of(&view.from));
+        let list = self.settings.access().await.inspect_err(|error| {
+            tracing::error!(%error, label = error.label(), "whether someone may press a button could not be looked up");
+        })?;
+        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user, self.cards.now())
+        else {
+            return Ok(None);
+        };
+        let id = MessageId(message.message_id);
+        let client = view.from.language_code.clone();
+        let language = self.language(place.chat, client.as_deref()).await;
+        Ok(Some((Asker { place, speaker, language, client, standing, message: Some(id) }, id)))
+    }
+
+    /// Gives Telegram the list of commands that everybody sees, in each language.
+    pub async fn publish(&self) {
+        self.menus.publish(&self.cards, &self.commands).await;
+    }
+
+    /// The IETF tag of the language to speak in a chat, to somebody whose client speaks `client`. Where the chat has set one,
+    /// Telegram's list of its commands is in that language too.
+    pub async fn language(&self, chat: ChatId, client: Option<&str>) -> Option<String> {
+        Languages::spoken(self.keep_menu(chat).await, client)
+    }
+
+    /// Keeps Telegram's list of a chat's commands in the language that the chat has set; gives its tag.
+    async fn keep_menu(&self, chat: ChatId) -> Option<&'static str> {
+        let set = self.cards.languages.set_in(chat).await;
+        self.menus.keep(&self.cards, &self.commands, chat, set);
+        set
+    }
+}
+
+/// Whether a button takes back what a turn did.
+fn is_back(data: Option<&str>) -> bool {
+    data.is_some_and(|data| callback::family(data) == Back::NAME)
+}
+
+/// Whether somebody is one of those.
+fn has(access: Access, asker: &Asker) -> bool {
+    match access {
+        Access::Everybody => true,
+        Access::Owners => asker.standing == Standing::Owner,
+    }
+}

@@ -1,0 +1,138 @@
+//! The card that changes a task: its time by steps, what becomes of missed runs, the agent that carries it out; all else is
+//! said to the model.
+
+use chrono::TimeDelta;
+
+use super::super::agents::line;
+use super::super::card::{Card, ROWS, page_of, pager};
+use super::super::command::Pressed;
+use super::Tasks;
+use super::card::{View, shortened};
+use super::one::On;
+use crate::callback::{AgentKey, Page, TaskVerb};
+use figaro_domain::schedule::Schedule;
+use figaro_domain::task::{IfMissed, State, Task, TaskChange, TaskEdit};
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::StoreError;
+
+/// Steps in minutes for what runs again and again.
+const STEPS: [(&str, i32); 4] = [("−1 h", -60), ("−15 min", -15), ("+15 min", 15), ("+1 h", 60)];
+/// Steps for a single run, from now on if its time has passed.
+const LATER: [(&str, i32); 3] = [("+10 min", 10), ("+1 h", 60), ("+1 d", 24 * 60)];
+
+impl Tasks {
+    /// Changes a task by a button of the card that edits it, and shows that card; or shows the agents to choose one of.
+    ///
+    /// # Errors
+    /// When the store fails; nothing is changed then.
+    pub(super) async fn press_edit(
+        &self,
+        on: &On<'_>,
+        view: View<'_>,
+        task: &Task,
+    ) -> Result<Pressed, StoreError> {
+        let edit = match (on.button.verb, task.state) {
+            (_, State::Cancelled(_)) => None,
+            (TaskVerb::Edit, _) => return self.opens(on, task, Pressed::card(view.edit_card(task))).await,
+            (TaskVerb::Agents(page), _) => {
+                return self.opens(on, task, Pressed::card(view.agents_card(task, page))).await;
+            }
+            (TaskVerb::Agent(key), _) => match self.agent_of(on, view, key) {
+                Ok(agent) => Some(TaskEdit { agent: Some(agent), ..TaskEdit::default() }),
+                Err(complaint) => return Ok(Pressed::toast(complaint)),
+            },
+            (TaskVerb::Shift(minutes), _) => view.shifted(task, minutes),
+            (TaskVerb::Missed(policy), _) => {
+                Some(TaskEdit { if_missed: Some(policy), ..TaskEdit::default() })
+            }
+            _ => None,
+        };
+        if !self.changes.has_room_for(task).await? {
+            return Ok(Pressed::toast(self.changes.full(view.texts)));
+        }
+        let changed = match edit {
+            Some(edit) => self.changes.make(task.id, TaskChange::Edit(edit)).await?,
+            None => None,
+        };
+        let shown = match changed {
+            Some(task) => Pressed::both(view.texts.config_saved(), view.edit_card(&task)),
+            None => Pressed::both(view.texts.gone(), view.card(task)),
+        };
+        self.opens(on, task, shown).await
+    }
+
+    /// The agent of a button, if it is still there and whoever presses may choose it; or what to tell them.
+    fn agent_of(&self, on: &On<'_>, view: View<'_>, key: AgentKey) -> Result<String, String> {
+        let agent = view.agents.for_tasks().find(|agent| AgentKey::of(&agent.name) == key);
+        agent.map_or_else(
+            || Err(view.texts.gone().to_owned()),
+            |agent| self.agents.for_task(on.asker, &agent.name),
+        )
+    }
+}
+
+impl View<'_> {
+    fn edit_card(&self, task: &Task) -> Card {
+        let texts = self.texts;
+        let prompt = shortened(task.prompt.trim());
+        let prompt = fill(texts.task_edit_prompt(), &[("prompt", &prompt)]);
+        let steps = if task.schedule.is_recurring() { &STEPS[..] } else { &LATER[..] };
+        let fitting = steps.iter().filter(|(_, minutes)| self.shifted(task, *minutes).is_some());
+        let step = |(label, minutes): &(&str, i32)| self.button(label, TaskVerb::Shift(*minutes), task);
+        let policies = IfMissed::ALL.into_iter().map(|policy| {
+            let mark = if policy == task.if_missed { "✓ " } else { "" };
+            let label = format!("{mark}{}", missed_words(texts, policy));
+            self.button(&label, TaskVerb::Missed(policy), task)
+        });
+        let label = self.button(texts.task_edit_label(), TaskVerb::Label, task);
+        Card::titled(&fill(texts.task_edit(), &[("task", &self.title(task))]), prompt)
+            .row(fitting.map(step).collect())
+            .row(vec![label])
+            .row(policies.collect())
+            .row(vec![self.button(&self.agent(task), TaskVerb::Agents(0), task)])
+            .row(vec![self.button(texts.button_back(), TaskVerb::Open, task)])
+    }
+
+    /// A page of the agents, each a button that has it carry out the task.
+    fn agents_card(&self, task: &Task, page: Page) -> Card {
+        let all: Vec<_> = self.agents.for_tasks().collect();
+        let page = page_of(page, all.len());
+        let shown: Vec<_> = all.iter().skip(page * ROWS).take(ROWS).collect();
+        let rows = shown.iter().map(|agent| {
+            let mark = if agent.name == task.agent { "✓ " } else { "" };
+            let label = format!("{mark}{}", agent.name);
+            vec![self.button(&label, TaskVerb::Agent(AgentKey::of(&agent.name)), task)]
+        });
+        let lines: Vec<String> = shown.iter().map(|agent| line(self.texts, self.agents, agent)).collect();
+        let title = fill(self.texts.task_edit_agents(), &[("task", &task.title())]);
+        Card::titled(&title, lines.join("\n"))
+            .rows(rows)
+            .row(pager(page, all.len(), |page| self.press(TaskVerb::Agents(page), task)))
+            .row(vec![self.button(self.texts.button_back(), TaskVerb::Open, task)])
+    }
+
+    /// What the buttons about missed runs choose, and what is chosen.
+    pub(super) fn missed_help(&self, task: &Task) -> String {
+        fill(self.texts.task_edit_missed(), &[("choice", missed_words(self.texts, task.if_missed))])
+    }
+
+    /// The edit that moves a task's times; `None` where that has no meaning.
+    pub(super) fn shifted(&self, task: &Task, minutes: i32) -> Option<TaskEdit> {
+        let late = match task.schedule {
+            Schedule::Once { at, .. } => (self.now - at).max(TimeDelta::zero()),
+            Schedule::Cron(_) => TimeDelta::zero(),
+        };
+        let by = TimeDelta::try_minutes(minutes.into())?.checked_add(&late)?;
+        let schedule = task.schedule.shifted(by)?;
+        schedule.next(task.zone, self.now)?;
+        Some(TaskEdit { schedule: Some((schedule, task.zone)), ..TaskEdit::default() })
+    }
+}
+
+const fn missed_words(texts: &Texts, policy: IfMissed) -> &str {
+    match policy {
+        IfMissed::RunOnce => texts.missed_run_once(),
+        IfMissed::Skip => texts.missed_skip(),
+        IfMissed::Ask => texts.missed_ask(),
+    }
+}

@@ -1,0 +1,52 @@
+//! The buttons under a reminder that has come: it is done, or it comes again.
+
+use chrono::{DateTime, Days, Utc};
+
+use super::super::command::Pressed;
+use super::Tasks;
+use super::card::View;
+use super::words;
+use crate::callback::TaskVerb;
+use figaro_domain::schedule::Schedule;
+use figaro_domain::task::{State, Task, TaskChange, TaskEdit};
+use figaro_prompts::texts::fill;
+use figaro_store::StoreError;
+
+impl Tasks {
+    /// Has a single run come again, or says that what it reminded of is done. The buttons go either way.
+    pub(super) async fn press_fired(
+        &self,
+        view: View<'_>,
+        task: Task,
+        verb: TaskVerb,
+    ) -> Result<Pressed, StoreError> {
+        let texts = view.texts;
+        let gone = || Ok(Pressed::Over(texts.gone().to_owned()));
+        let edit = match verb {
+            TaskVerb::Done => return Ok(Pressed::Over(texts.task_done().to_owned())),
+            TaskVerb::Later(minutes) => view.shifted(&task, minutes),
+            _ => tomorrow(&task, view.now),
+        };
+        let is_single = !task.schedule.is_recurring() && !matches!(task.state, State::Cancelled(_));
+        let Some(edit) = edit.filter(|_| is_single) else { return gone() };
+        if !self.may_still_talk(&task).await? {
+            return Ok(Pressed::toast(texts.task_paused_denied()));
+        }
+        if !self.changes.has_room_for(&task).await? {
+            return Ok(Pressed::toast(self.changes.full(texts)));
+        }
+        let changed = self.changes.make(task.id, TaskChange::Edit(edit)).await?;
+        let Some((at, task)) = changed.and_then(|task| Some((task.next?, task))) else { return gone() };
+        let when = words::coming(texts, &task, at, view.now);
+        Ok(Pressed::Over(fill(texts.task_later(), &[("when", &when)])))
+    }
+}
+
+/// The same time of day tomorrow, by the clocks of the task.
+fn tomorrow(task: &Task, now: DateTime<Utc>) -> Option<TaskEdit> {
+    let Schedule::Once { at, .. } = &task.schedule else { return None };
+    let day = now.with_timezone(&task.zone).date_naive().checked_add_days(Days::new(1))?;
+    let text = day.and_time(at.with_timezone(&task.zone).time()).format("%Y-%m-%dT%H:%M:%S").to_string();
+    let schedule = Schedule::once(&text, task.zone, now).ok()?;
+    Some(TaskEdit { schedule: Some((schedule, task.zone)), ..TaskEdit::default() })
+}

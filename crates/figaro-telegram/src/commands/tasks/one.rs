@@ -1,0 +1,252 @@
+//! The buttons of one task: they show it, change it, and open what else there is to see of it. A card that is known as one
+//! of its task changes by itself; other messages become one.
+
+use chrono::{DateTime, Utc};
+
+use super::super::asker::Asker;
+use super::super::card::Card;
+use super::super::command::{Press, Pressed};
+use super::Tasks;
+use super::card::{UNDO, View};
+use super::drawn::lead;
+use crate::callback::{TaskPress, TaskVerb};
+use figaro_agent::turn::queue::Job;
+use figaro_base::ids::{MessageId, RunId};
+use figaro_domain::task::{PauseReason, Shows, State, Task, TaskChange, TaskMessage};
+use figaro_policy::access::{Standing, Verdict, judge, may_change};
+use figaro_prompts::AgentSet;
+use figaro_prompts::texts::fill;
+use figaro_store::StoreError;
+
+/// A press of a button of a task: who, under which message, and what the button says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct On<'a> {
+    pub(super) asker: &'a Asker,
+    message: MessageId,
+    pub(super) button: TaskPress,
+}
+
+/// A change of a task that somebody wants, and what is said when it is made.
+struct Wanted<'a> {
+    change: TaskChange,
+    done: &'a str,
+}
+
+impl Tasks {
+    pub(super) async fn press_one(
+        &self,
+        press: &Press<'_>,
+        button: TaskPress,
+    ) -> Result<Pressed, StoreError> {
+        let asker = press.asker;
+        let on = On { asker, message: press.message, button };
+        let texts = self.cards.texts(asker);
+        let task = self.store.task(button.task).await?.filter(|task| may_look(asker, task));
+        let Some(task) = task else {
+            // A notice is left as it is: it still says what happened.
+            return Ok(match button.page {
+                Some(page) => Pressed::both(texts.gone(), self.list(asker, page).await?),
+                None => Pressed::toast(texts.gone()),
+            });
+        };
+        let agents = self.agents.now();
+        let view = self.view(&on, &task, &agents);
+        let (change, done) = match button.verb {
+            TaskVerb::Open => {
+                self.close_questions(&on, &task).await?;
+                return Ok(Pressed::card(self.shows(&on, &task).await?));
+            }
+            TaskVerb::History(page) => {
+                let runs = self.store.task_runs(task.id).await?;
+                let history = view.history(&task, &runs, page);
+                return self.opens(&on, &task, Pressed::card(history)).await;
+            }
+            TaskVerb::Label => return Ok(Pressed::toast(view.missed_help(&task))),
+            _ if !self.may_change(asker, &task).await => return Ok(Pressed::toast(texts.task_not_yours())),
+            verb if !self.may_reach(asker, &task, verb).await => {
+                return Ok(Pressed::toast(texts.task_not_there()));
+            }
+            TaskVerb::Edit => {
+                let shown = self.press_edit(&on, view, &task).await?;
+                self.ask(&on, &task).await?;
+                return Ok(shown);
+            }
+            TaskVerb::Shift(_) | TaskVerb::Missed(_) | TaskVerb::Agents(_) | TaskVerb::Agent(_) => {
+                return self.press_edit(&on, view, &task).await;
+            }
+            TaskVerb::Done | TaskVerb::Later(_) | TaskVerb::Tomorrow => {
+                return self.press_fired(view, task, button.verb).await;
+            }
+            TaskVerb::Run => (TaskChange::RunNow(RunId::new()), texts.task_running()),
+            TaskVerb::Pause => (TaskChange::Pause(PauseReason::Person), texts.task_paused()),
+            TaskVerb::Resume => (TaskChange::Resume, texts.task_resumed()),
+            TaskVerb::Cancel => (TaskChange::Cancel, texts.task_cancelled()),
+            TaskVerb::Undo => (TaskChange::Revive, texts.task_revived()),
+            TaskVerb::Skip => (TaskChange::Skip, texts.task_skipped()),
+        };
+        self.press_change(&on, task, Wanted { change, done }).await
+    }
+
+    fn view<'a>(&'a self, on: &On<'a>, task: &Task, agents: &'a AgentSet) -> View<'a> {
+        View {
+            texts: self.cards.texts(on.asker),
+            now: self.cards.now(),
+            page: on.button.page,
+            is_elsewhere: on.asker.place.chat != task.place.chat,
+            agents,
+        }
+    }
+
+    /// The card of a task, which the message shows from now on.
+    async fn shows(&self, on: &On<'_>, task: &Task) -> Result<Card, StoreError> {
+        let message = TaskMessage { page: on.button.page, ..on.known(task, Shows::Card) };
+        let card = self.drawn.draw(task, &message).await;
+        let print = card.clone().outgoing().fingerprint();
+        self.changes.make(task.id, TaskChange::Show(TaskMessage { print, ..message })).await?;
+        Ok(card)
+    }
+
+    /// What a person opens from the card of a task: it stays until they close it.
+    pub(super) async fn opens(
+        &self,
+        on: &On<'_>,
+        task: &Task,
+        shown: Pressed,
+    ) -> Result<Pressed, StoreError> {
+        let Pressed::Shown { toast, card: Some(card) } = shown else { return Ok(shown) };
+        let message = TaskMessage { page: on.button.page, ..on.known(task, Shows::Opened) };
+        let above = message.words.as_deref().and_then(lead);
+        self.changes.make(task.id, TaskChange::Show(message)).await?;
+        Ok(Pressed::Shown { toast, card: Some(Card { lead: above, ..card }) })
+    }
+
+    /// Nothing that a message shows is about one task any more.
+    pub(super) async fn leave(&self, asker: &Asker, message: MessageId) -> Result<(), StoreError> {
+        let chat = asker.place.chat;
+        let tasks = self.store.tasks(chat).await?;
+        for task in tasks.iter().filter(|task| task.message(chat, message).is_some()) {
+            self.changes.make(task.id, TaskChange::Hide(chat, message)).await?;
+        }
+        Ok(())
+    }
+
+    /// Asks in a message what is to be different: whoever replies to it need not say which task they mean.
+    async fn ask(&self, on: &On<'_>, task: &Task) -> Result<(), StoreError> {
+        self.close_questions(on, task).await?;
+        // What is over is changed by steps alone: the model is given live tasks.
+        if !task.is_live() {
+            return Ok(());
+        }
+        let texts = self.cards.texts(on.asker);
+        let words = fill(texts.task_edit_help(), &[("task", &task.title())]);
+        if let Some(id) = self.cards.ask(on.asker, &words, texts.task_edit_hint()).await {
+            let message = TaskMessage::new(on.asker.place.chat, id, Shows::Question);
+            self.changes.make(task.id, TaskChange::Show(message)).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes back what was asked in this chat about a task.
+    async fn close_questions(&self, on: &On<'_>, task: &Task) -> Result<(), StoreError> {
+        let chat = on.asker.place.chat;
+        let is_question = |one: &&TaskMessage| one.chat == chat && one.shows == Shows::Question;
+        for question in task.messages.iter().filter(is_question) {
+            self.changes.make(task.id, TaskChange::Hide(chat, question.message)).await?;
+            self.cards.sender.delete(chat, question.message).await;
+        }
+        Ok(())
+    }
+
+    /// Does what takes no more than one change.
+    async fn press_change(
+        &self,
+        on: &On<'_>,
+        task: Task,
+        Wanted { change, done }: Wanted<'_>,
+    ) -> Result<Pressed, StoreError> {
+        let (texts, verb) = (self.cards.texts(on.asker), on.button.verb);
+        if verb == TaskVerb::Undo && is_gone(&task, self.cards.now()) {
+            return Ok(Pressed::both(texts.gone(), self.shows(on, &task).await?));
+        }
+        let makes_it_run = matches!(verb, TaskVerb::Run | TaskVerb::Resume | TaskVerb::Undo);
+        if makes_it_run && !self.may_still_talk(&task).await? {
+            return Ok(Pressed::both(texts.task_paused_denied(), self.shows(on, &task).await?));
+        }
+        if verb == TaskVerb::Undo && !self.changes.has_room_for(&task).await? {
+            return Ok(Pressed::toast(self.changes.full(texts)));
+        }
+        if let Some(task) = self.changes.make(task.id, change).await? {
+            let shown = match on.is_card(&task) {
+                // It is drawn anew because the task has changed.
+                true => Pressed::toast(done),
+                false => Pressed::both(done, self.shows(on, &task).await?),
+            };
+            if verb == TaskVerb::Run {
+                self.mailboxes.post(task.place.conversation(), Job::Task(Box::new(task)));
+            }
+            return Ok(shown);
+        }
+        let Some(now) = self.store.task(task.id).await? else { return Ok(Pressed::toast(texts.gone())) };
+        let is_running = verb == TaskVerb::Run && now.lease.is_some();
+        let words = if is_running { texts.task_runs_already() } else { texts.gone() };
+        Ok(Pressed::both(words, self.shows(on, &now).await?))
+    }
+
+    /// Whether whoever asked for a task may still talk to the bot: it runs in their name.
+    pub(super) async fn may_still_talk(&self, task: &Task) -> Result<bool, StoreError> {
+        let list = self.settings.access().await?;
+        let verdict = judge(&self.access, &list, &task.place, &task.creator.user, self.cards.now());
+        Ok(matches!(verdict, Verdict::Allow(_)))
+    }
+
+    /// Whoever asked for a task may change it, and whoever may change what holds for its chat, from there; owners from
+    /// anywhere.
+    async fn may_change(&self, asker: &Asker, task: &Task) -> bool {
+        let is_here = asker.place.chat == task.place.chat;
+        is_own(asker, task)
+            || is_here
+                && may_change(&*self.cards.admins, asker.standing, &task.place, &asker.speaker.user).await
+    }
+
+    /// Whether someone who may change a task is in its chat, or need not be: what a task does, it does there.
+    async fn may_reach(&self, asker: &Asker, task: &Task, verb: TaskVerb) -> bool {
+        asker.place.chat == task.place.chat
+            || asker.standing == Standing::Owner
+            || is_restraint(verb)
+            || self.cards.admins.is_member(task.place.chat, &asker.speaker.user).await
+    }
+}
+
+impl On<'_> {
+    /// The message of the button as one about a task, which shows this from now on.
+    fn known(&self, task: &Task, shows: Shows) -> TaskMessage {
+        let chat = self.asker.place.chat;
+        let known = task.message(chat, self.message).cloned();
+        TaskMessage { shows, ..known.unwrap_or(TaskMessage::new(chat, self.message, shows)) }
+    }
+
+    /// Whether the message of the button is known to show the card of a task.
+    fn is_card(&self, task: &Task) -> bool {
+        let known = task.message(self.asker.place.chat, self.message);
+        known.is_some_and(|known| known.shows == Shows::Card)
+    }
+}
+
+/// Whether a verb makes a task do less, and never more.
+const fn is_restraint(verb: TaskVerb) -> bool {
+    matches!(verb, TaskVerb::Cancel | TaskVerb::Pause | TaskVerb::Skip | TaskVerb::Done)
+}
+
+/// Whether someone may see a task: from where it is everybody, from elsewhere those whose own it is.
+fn may_look(asker: &Asker, task: &Task) -> bool {
+    asker.place.chat == task.place.chat || is_own(asker, task)
+}
+
+fn is_own(asker: &Asker, task: &Task) -> bool {
+    asker.standing == Standing::Owner || asker.speaker.user == task.creator.user
+}
+
+/// Whether it is too late to have a cancelled task back.
+fn is_gone(task: &Task, now: DateTime<Utc>) -> bool {
+    matches!(task.state, State::Cancelled(at) if now - at >= UNDO)
+}

@@ -1,0 +1,214 @@
+//! What an answer was made of: the tools that ran, what was refused, the memories and pins, the model and what it took.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::super::asker::Asker;
+use super::super::audit::kind;
+use super::super::handles::Handles;
+use super::finder::Subject;
+use super::observed;
+use figaro_agent::tools::Registry;
+use figaro_agent::turn::execute::calls::hint;
+use figaro_base::ids::{PinId, RunId};
+use figaro_base::text::one_line;
+use figaro_domain::audit::{AuditEvent, AuditKind};
+use figaro_domain::conversation::Message;
+use figaro_domain::pin::PinType;
+use figaro_domain::tool::{ToolCall, ToolStatus};
+use figaro_domain::usage::{UNKNOWN_MONEY, dollars, tokens};
+use figaro_policy::access::Standing;
+use figaro_policy::tools::Policy;
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::{AuditStore, ConversationStore, FactStore, PinStore, StoreError};
+
+/// First words are so long.
+const WORDS_CHARS: usize = 60;
+/// So many lines of a kind at most.
+const MAX_LINES: usize = 6;
+/// Entries of the audit log are read so many at a time, and so many of them at most.
+const AT_ONCE: usize = 500;
+const LOOKED_THROUGH: usize = 5_000;
+/// Entries of a turn are not older than its question by more than clocks may differ.
+const CLOCKS: TimeDelta = TimeDelta::minutes(5);
+
+/// Looks up what an answer was made of.
+#[derive(Debug)]
+pub(super) struct Details {
+    conversations: Arc<dyn ConversationStore>,
+    facts: Arc<dyn FactStore>,
+    pins: Arc<dyn PinStore>,
+    audit: Arc<dyn AuditStore>,
+    tools: Arc<Registry>,
+    policy: Policy,
+}
+
+impl Details {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            conversations: handles.store.clone(),
+            facts: handles.store.clone(),
+            pins: handles.store.clone(),
+            audit: handles.store.clone(),
+            tools: handles.tools.clone(),
+            policy: handles.policy.clone(),
+        }
+    }
+
+    /// All that may be told to somebody who has asked the question, or to an owner.
+    pub(super) async fn lines(
+        &self,
+        asker: &Asker,
+        texts: &Texts,
+        subject: &Subject,
+        began: DateTime<Utc>,
+    ) -> Result<Vec<String>, StoreError> {
+        let exchange = subject.exchange.as_ref();
+        let trace = subject.trace();
+        let run = trace.map(|trace| trace.run).or_else(|| exchange.and_then(|exchange| exchange.run()));
+        let mut lines = Vec::new();
+        if let Some(run) = run {
+            lines.extend(section(texts.why_tools(), self.calls(texts, run).await?));
+            lines.extend(section(texts.why_rules(), self.rules(asker, texts, run, began).await?));
+        }
+        let answer = exchange.and_then(|exchange| exchange.answer());
+        let observation = answer.and_then(|answer| answer.observation.as_ref());
+        let noted = observation.map(|observation| observed::lines(texts, observation)).unwrap_or_default();
+        lines.extend(section(texts.why_observed(), noted));
+        let is_own = subject.writer() == Some(&asker.speaker.user);
+        if let Some(answer) = answer.filter(|_| is_own) {
+            lines.extend(self.memories(asker, texts, answer).await?);
+        }
+        if let Some(trace) = trace {
+            lines.extend(section(texts.why_pins(), self.pinned(asker, &trace.pins).await?));
+            lines.extend(trace.agent.as_ref().map(|agent| fill(texts.why_agent(), &[("agent", agent)])));
+        }
+        lines.extend(answer.map(|answer| cost(texts, answer)));
+        Ok(lines)
+    }
+
+    /// The calls of a turn, by the words that the chat showed meanwhile, and how they ended.
+    async fn calls(&self, texts: &Texts, run: RunId) -> Result<Vec<String>, StoreError> {
+        let (calls, tools) = (self.conversations.tool_calls(run).await?, self.tools.looking_up());
+        Ok(calls.iter().filter_map(|made| call(texts, &tools, made)).collect())
+    }
+
+    /// What was refused or asked about. Owners read the method and the rule; others that it was so.
+    async fn rules(
+        &self,
+        asker: &Asker,
+        texts: &Texts,
+        run: RunId,
+        began: DateTime<Utc>,
+    ) -> Result<Vec<String>, StoreError> {
+        let decided = self.decided(run, began - CLOCKS).await?;
+        if asker.standing != Standing::Owner {
+            let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+            for event in &decided {
+                *counts.entry(kind(texts, event.what)).or_default() += 1;
+            }
+            return Ok(counts.into_iter().map(|(kind, count)| format!("{kind}: {count}")).collect());
+        }
+        let rules = self.policy.rules();
+        let line = |event: &AuditEvent| {
+            let method = event.method.as_ref().map(|method| format!(": {}", method.as_str()));
+            let rule = event.rule.as_ref().map(|rule| {
+                let reason = rules.reason_of(rule.as_str()).map(|reason| format!(" ({reason})"));
+                format!(
+                    " · {}{}",
+                    fill(texts.audit_rule(), &[("rule", rule.as_str())]),
+                    reason.unwrap_or_default()
+                )
+            });
+            let what = kind(texts, event.what);
+            format!("{what}{}{}", method.unwrap_or_default(), rule.unwrap_or_default())
+        };
+        Ok(decided.iter().map(line).collect())
+    }
+
+    /// What was not simply allowed in a turn, oldest first.
+    async fn decided(&self, run: RunId, since: DateTime<Utc>) -> Result<Vec<AuditEvent>, StoreError> {
+        let (mut found, mut before, mut looked) = (Vec::new(), None, 0);
+        loop {
+            let more = self.audit.audited(before, AT_ONCE).await?;
+            let Some(last) = more.last() else { break };
+            let is_over = last.event.at < since;
+            (before, looked) = (Some(last.seq), looked + more.len());
+            let of_turn = more.into_iter().map(|entry| entry.event).filter(|event| event.run == Some(run));
+            found.extend(of_turn.filter(|event| event.what != AuditKind::CallAllowed));
+            if is_over || looked >= LOOKED_THROUGH {
+                break;
+            }
+        }
+        found.reverse();
+        Ok(found)
+    }
+
+    /// The memories that the answer used: those of whoever asks, in their private chat by their first words. In a group others
+    /// read along.
+    async fn memories(
+        &self,
+        asker: &Asker,
+        texts: &Texts,
+        answer: &Message,
+    ) -> Result<Vec<String>, StoreError> {
+        let used = &answer.referenced_memories;
+        if used.is_empty() {
+            return Ok(Vec::new());
+        }
+        if asker.place.is_group() {
+            return Ok(vec![fill(texts.why_memories_group(), &[("count", &used.len().to_string())])]);
+        }
+        let all = self.facts.memories(&asker.speaker.user).await?;
+        let of_answer = all.iter().filter(|memory| memory.is_active() && used.contains(&memory.id));
+        let words = of_answer.map(|memory| one_line(&memory.content, WORDS_CHARS)).collect();
+        Ok(section(texts.why_memories(), words))
+    }
+
+    /// The pins that the model was told and the chat still has.
+    async fn pinned(&self, asker: &Asker, told: &[PinId]) -> Result<Vec<String>, StoreError> {
+        if told.is_empty() {
+            return Ok(Vec::new());
+        }
+        let pins = self.pins.pins(asker.place.chat).await?;
+        let told = pins.iter().filter(|pin| pin.pin_type != PinType::System && told.contains(&pin.id));
+        Ok(told.map(|pin| one_line(&pin.content, WORDS_CHARS)).collect())
+    }
+}
+
+/// A call and how it ended; `None` of a tool that there is no more.
+fn call(texts: &Texts, tools: &Registry, made: &ToolCall) -> Option<String> {
+    let name = &made.call.name;
+    let tool = tools.get(name, std::slice::from_ref(name))?;
+    let hint = hint(&made.call).unwrap_or_else(|| "…".to_owned());
+    let words = fill(texts.get(tool.status().0)?, &[("hint", &hint)]);
+    let end = match made.status {
+        ToolStatus::Running => texts.why_call_running(),
+        ToolStatus::Complete => texts.why_call_done(),
+        ToolStatus::Failed => texts.why_call_failed(),
+        ToolStatus::Unknown => texts.why_call_unknown(),
+        ToolStatus::Denied => texts.why_call_denied(),
+    };
+    Some(format!("{words}: {end}"))
+}
+
+/// A heading and lines below it; nothing without lines.
+fn section(heading: &str, lines: Vec<String>) -> Vec<String> {
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let more = lines.len().saturating_sub(MAX_LINES);
+    let shown = lines.into_iter().take(MAX_LINES).map(|line| format!("• {line}"));
+    let rest = (more > 0).then(|| format!("• … +{more}"));
+    std::iter::once(heading.to_owned()).chain(shown).chain(rest).collect()
+}
+
+/// The model that wrote the answer, and what the turn took.
+fn cost(texts: &Texts, answer: &Message) -> String {
+    let count = tokens(answer.token_usage.unwrap_or_default().total());
+    let money = answer.nano_usd.map_or_else(|| UNKNOWN_MONEY.to_owned(), dollars);
+    let model = answer.model_id.as_deref().unwrap_or("?");
+    fill(texts.why_model(), &[("tokens", &count), ("money", &money), ("model", model)])
+}

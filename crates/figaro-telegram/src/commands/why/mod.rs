@@ -1,0 +1,162 @@
+//! `/why`, as a reply to a message: why it was or was not answered, and what the answer was made of. Without a reply it is about
+//! the last message of whoever asks. Members are told of their own messages, and of what everybody in a group can see;
+//! owners of all, except what is remembered of others.
+
+mod details;
+mod finder;
+mod observed;
+mod reasons;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::Datelike;
+use chrono_tz::Tz;
+use serde_json::{Value, json};
+
+use self::details::Details;
+use self::finder::{Finder, Subject};
+use self::reasons::Now;
+use super::asker::Asker;
+use super::card::{Card, explain_unknown};
+use super::cards::Cards;
+use super::command::{Command, Group, Outcome, Request};
+use super::handles::Handles;
+use crate::api::GetMe;
+use crate::inbound::Me;
+use figaro_agent::turn::parked::Parked;
+use figaro_agent::turn::queue::Mailboxes;
+use figaro_base::ids::UserId;
+use figaro_domain::message::Quoted;
+use figaro_domain::reception::Reception;
+use figaro_policy::access::Standing;
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::{SettingsStore, StoreError};
+
+/// Says why a message was or was not answered.
+#[derive(Debug)]
+pub(super) struct Why {
+    cards: Cards,
+    me: Me,
+    finder: Finder,
+    details: Details,
+    settings: Arc<dyn SettingsStore>,
+    parked: Parked,
+    mailboxes: Mailboxes,
+    default_zone: Tz,
+}
+
+#[async_trait]
+impl Command for Why {
+    fn name(&self) -> &'static str {
+        "why"
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        texts.command_why()
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Chat)
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        let asker = request.asker;
+        let replied = request.message.quotes.as_ref().filter(|quoted| quoted.message.is_some());
+        let found = match replied.and_then(|quoted| quoted.message) {
+            Some(message) => self.finder.find(asker, message).await?,
+            None => self.finder.last(asker).await?,
+        };
+        Ok(match found {
+            Some(subject) => self.known(asker, &subject, replied.is_none()).await?,
+            None => self.unknown(asker, replied).await,
+        }
+        .into())
+    }
+}
+
+impl Why {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            me: handles.me.clone(),
+            finder: Finder::new(handles),
+            details: Details::new(handles),
+            settings: handles.store.clone(),
+            parked: handles.parked.clone(),
+            mailboxes: handles.mailboxes.clone(),
+            default_zone: handles.default_zone,
+        }
+    }
+
+    /// What is known of a message. Of the last one somebody wrote it is said what Telegram may not have shown since.
+    async fn known(&self, asker: &Asker, subject: &Subject, is_last: bool) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let is_own = subject.writer() == Some(&asker.speaker.user);
+        let sees = is_own || asker.standing == Standing::Owner;
+        let what = subject.received.as_ref().map_or(Reception::Asked, |received| received.what);
+        let is_public = what.is_public() && subject.exchange.is_none();
+        if !(sees || is_public) {
+            return Ok(Card::text(texts.why_not_yours()));
+        }
+        let asked = subject.exchange.as_ref().and_then(|exchange| exchange.question.first());
+        let began = asked.map(|question| question.created_at);
+        let began = began.or_else(|| subject.received.as_ref().map(|received| received.at));
+        let began = began.unwrap_or_else(|| self.cards.now());
+        let mut lines = vec![self.reason(asker, subject, what)];
+        if sees {
+            lines.extend(self.details.lines(asker, texts, subject, began).await?);
+        }
+        if is_last {
+            lines.extend(self.hidden(asker, texts).await);
+        }
+        explain_unknown(&mut lines, texts);
+        let zone = self.settings.chat_config(asker.place.chat).await?.timezone.unwrap_or(self.default_zone);
+        let year = self.cards.now().with_timezone(&zone).year();
+        let time = texts.dated(&began.with_timezone(&zone), year);
+        Ok(Card::titled(&fill(texts.why_title(), &[("time", &time)]), lines.join("\n")))
+    }
+
+    fn reason(&self, asker: &Asker, subject: &Subject, what: Reception) -> String {
+        let texts = self.cards.texts(asker);
+        if what != Reception::Asked && subject.exchange.is_none() {
+            return reasons::received(texts, &self.me, what);
+        }
+        let now = Now {
+            is_running: self.mailboxes.running().contains(&asker.place.conversation()),
+            waits: subject.trace().is_some_and(|trace| self.parked.waits(trace.run)),
+        };
+        reasons::turn(texts, subject, now, asker.standing == Standing::Owner)
+    }
+
+    /// Nothing is known of the message: it never came in, or was forgotten.
+    async fn unknown(&self, asker: &Asker, replied: Option<&Quoted>) -> Card {
+        let texts = self.cards.texts(asker);
+        let is_mine = |quoted: &Quoted| quoted.writer == Some(UserId::telegram(self.me.id.0));
+        let words = match replied {
+            Some(quoted) if is_mine(quoted) => texts.why_mine(),
+            Some(quoted) if !quoted.from_person => texts.why_no_person(),
+            Some(_) => texts.why_never(),
+            None => texts.why_none(),
+        };
+        let is_mine = replied.is_some_and(is_mine);
+        let hidden = if is_mine { None } else { self.hidden(asker, texts).await };
+        Card::text([Some(words.to_owned()), hidden].into_iter().flatten().collect::<Vec<_>>().join("\n\n"))
+    }
+
+    /// What Telegram hides from the bot in a group, and what to do about it; `None` where it hides nothing. It may have been
+    /// changed since the start.
+    async fn hidden(&self, asker: &Asker, texts: &Texts) -> Option<String> {
+        if !asker.place.is_group() {
+            return None;
+        }
+        let api = &self.cards.sender.api;
+        let me = api.call(GetMe(json!({}))).await.unwrap_or(Value::Null);
+        let reads_all = me.get("can_read_all_group_messages").and_then(Value::as_bool);
+        if reads_all.unwrap_or(self.me.reads_all) {
+            return None;
+        }
+        let is_admin = self.cards.admins.is_admin(asker.place.chat, &UserId::telegram(self.me.id.0)).await;
+        (!is_admin).then(|| texts.why_privacy().to_owned())
+    }
+}

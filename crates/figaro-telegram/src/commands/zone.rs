@@ -1,0 +1,334 @@
+//! `/timezone`: where a chat is, said with a button, behind the command, or as an answer to the question that follows a
+//! task made on a guess. `/config` and the delivery show the same card. In a group only admins and owners change it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
+
+use super::asker::Asker;
+use super::card::{Card, ROWS};
+use super::cards::{Cards, saved};
+use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};
+use super::handles::Handles;
+use crate::callback::{Config, Family, Zone as Press};
+use crate::send::Button;
+use figaro_base::ids::MessageId;
+use figaro_base::text::one_line;
+use figaro_domain::chat::{ChatConfig, ConfigPatch, Place};
+use figaro_domain::message::Inbound;
+use figaro_domain::task::{State, Task};
+use figaro_domain::zone::{self, Told};
+use figaro_policy::access::Standing;
+use figaro_prompts::texts::{Texts, fill};
+use figaro_store::{Changing, Followed, SettingsStore, StoreError, TaskStore, change_chat, move_tasks};
+
+/// So long after the question a message may be its answer.
+const OPEN: TimeDelta = TimeDelta::hours(1);
+/// What an answer repeats of somebody's words.
+const WORDS_CHARS: usize = 80;
+
+/// For whom and when zones are shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Clocks<'a> {
+    /// The texts in the language of whoever asked.
+    pub texts: &'a Texts,
+    /// The IETF tag of the language that the person's client speaks.
+    pub language: Option<&'a str>,
+    /// The current time, UTC.
+    pub now: DateTime<Utc>,
+}
+
+impl Clocks<'_> {
+    /// Asks where a chat is; until it says so, this zone is assumed.
+    #[must_use]
+    pub fn question(&self, place: &Place, assumed: Tz) -> Card {
+        let how = if place.is_group() { self.texts.zone_answer_group() } else { self.texts.zone_answer() };
+        let body = format!("{}\n\n{how}", self.here(self.texts.zone_question(), assumed));
+        Card::text(body).rows(self.choices(&zone::guesses(self.language)))
+    }
+
+    /// Where a chat is, and how that can be changed.
+    fn card(&self, config: &ChatConfig, default: Tz) -> Card {
+        let texts = self.texts;
+        let here = match config.timezone {
+            Some(zone) => self.here(texts.zone_here(), zone),
+            None => self.here(texts.zone_default(), default),
+        };
+        let clear = config.timezone.map(|_| Button::new(texts.button_clear(), Press::Clear));
+        let settings = Button::new(texts.button_settings(), Config::Show);
+        Card::titled(texts.config_timezone(), format!("{here}\n\n{}", texts.zone_type()))
+            .rows(self.choices(&zone::guesses(self.language)))
+            .row(clear.into_iter().chain([settings]).collect())
+    }
+
+    /// Zones to choose from, for words that leave it open.
+    fn which(&self, zones: &[Tz]) -> Card {
+        Card::text(self.texts.zone_which()).rows(self.choices(zones))
+    }
+
+    /// What became of a chat's tasks now that it is here.
+    fn done(&self, zone: Tz, followed: &Followed) -> Card {
+        let texts = self.texts;
+        let line = |words: &str, task: &Task, shown: Tz| {
+            let time = task.next.map(|next| texts.moment(&next.with_timezone(&shown))).unwrap_or_default();
+            fill(words, &[("task", &task.title()), ("time", &time), ("zone", shown.name())])
+        };
+        let next = |task: &Task, words: &str, shown: Tz| match task.state {
+            State::Active => line(words, task, shown),
+            _ => format!("• {}", task.title()),
+        };
+        let moved = followed.moved.iter().map(|task| next(task, texts.zone_task(), zone));
+        let kept = followed.kept.iter().map(|task| line(texts.zone_task_kept(), task, zone));
+        let others = followed.others.iter().map(|task| next(task, texts.zone_task_there(), task.zone));
+        let lists = [
+            list(texts.zone_moved(), moved.collect()),
+            list(texts.zone_kept(), kept.collect()),
+            list(texts.zone_others(), others.collect()),
+        ];
+        let first = self.here(texts.zone_set(), zone);
+        let body: Vec<String> = std::iter::once(first).chain(lists.into_iter().flatten()).collect();
+        let count = followed.others.len().to_string();
+        let offer = vec![
+            Button::new(fill(texts.button_move(), &[("count", &count)]), Press::Move(zone)),
+            Button::new(texts.button_leave(), Press::Show),
+        ];
+        let back = vec![Button::new(texts.button_back(), Press::Show)];
+        Card::text(body.join("\n\n")).row(if followed.others.is_empty() { back } else { offer })
+    }
+
+    fn time(&self, zone: Tz) -> String {
+        self.now.with_timezone(&zone).format("%H:%M").to_string()
+    }
+
+    fn here(&self, words: &str, zone: Tz) -> String {
+        let values = [("zone", zone.name()), ("city", &zone::city(zone)), ("time", &self.time(zone))];
+        fill(words, &values)
+    }
+
+    /// A button each, two a row.
+    fn choices(&self, zones: &[Tz]) -> Vec<Vec<Button>> {
+        let button =
+            |zone: &Tz| Button::new(format!("{} {}", zone::city(*zone), self.time(*zone)), Press::Set(*zone));
+        zones.chunks(2).map(|row| row.iter().map(button).collect()).collect()
+    }
+}
+
+/// Where chats are, and how people say so. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Zones {
+    cards: Cards,
+    settings: Arc<dyn SettingsStore>,
+    tasks: Arc<dyn TaskStore>,
+    default_zone: Tz,
+    /// The bot's name, which is no part of an answer.
+    username: String,
+}
+
+/// Shows and changes where a chat is.
+#[derive(Debug)]
+pub(super) struct Timezone(Zones);
+
+impl Timezone {
+    pub(super) fn new(handles: &Handles) -> Self {
+        Self(Zones::new(handles))
+    }
+}
+
+#[async_trait]
+impl Command for Timezone {
+    fn name(&self) -> &'static str {
+        Zones::COMMAND
+    }
+
+    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
+        texts.command_timezone()
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group::Settings)
+    }
+
+    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+        self.0.told(request.asker, request.argument).await.map(Outcome::Card)
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[Press::NAME]
+    }
+
+    async fn press(&self, press: &command::Press<'_>) -> Result<Pressed, PressError> {
+        let (zones, asker) = (&self.0, press.asker);
+        let wanted = press.data.parse()?;
+        let texts = zones.cards.texts(asker);
+        if wanted != Press::Show && !zones.cards.may_change(asker).await {
+            return Ok(Pressed::toast(texts.admin_only()));
+        }
+        let (settings, chat) = (&zones.settings, asker.place.chat);
+        let before = settings.chat_config(chat).await?;
+        Ok(match wanted {
+            Press::Show => Pressed::card(zones.card(asker).await?),
+            Press::Set(zone) => {
+                let asked = zones.asks_in(asker, press.message).await?;
+                let done = zones.set(asker, zone).await?;
+                match asked {
+                    // The card of its task is drawn anew without the question.
+                    true if done.buttons.len() <= 1 => Pressed::toast(done.body),
+                    _ => Pressed::both(saved(texts, &before, &settings.chat_config(chat).await?), done),
+                }
+            }
+            Press::Move(zone) => zones.move_others(asker, zone).await?,
+            Press::Clear => {
+                zones.clear(asker).await?;
+                let toast = saved(texts, &before, &settings.chat_config(chat).await?);
+                Pressed::both(toast, zones.card(asker).await?)
+            }
+        })
+    }
+}
+
+impl Zones {
+    /// The command that says where a chat is; among the settings it has the same name.
+    pub(super) const COMMAND: &'static str = "timezone";
+
+    /// What these handles know of zones.
+    #[must_use]
+    pub fn new(handles: &Handles) -> Self {
+        Self {
+            cards: handles.cards.clone(),
+            settings: handles.store.clone(),
+            tasks: handles.store.clone(),
+            default_zone: handles.default_zone,
+            username: handles.me.username.clone(),
+        }
+    }
+
+    /// What is shown for what somebody writes behind the command.
+    pub(super) async fn told(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
+        let argument = argument.trim();
+        if argument.is_empty() {
+            return self.card(asker).await;
+        }
+        let texts = self.cards.texts(asker);
+        if !self.cards.may_change(asker).await {
+            return Ok(Card::text(texts.admin_only()));
+        }
+        if argument.eq_ignore_ascii_case("clear") {
+            self.clear(asker).await?;
+            return self.card(asker).await;
+        }
+        match zone::read(argument, self.cards.now(), asker.language.as_deref()) {
+            Told::Zone(zone) => self.set(asker, zone).await,
+            Told::Several(zones) => Ok(self.clocks(asker).which(&zones)),
+            Told::Unknown => {
+                let words = one_line(argument, WORDS_CHARS);
+                let complaint = fill(texts.zone_unknown(), &[("value", &words)]);
+                let card = Card::text(format!("{complaint} {}", texts.zone_type()));
+                let clocks = self.clocks(asker);
+                Ok(card.rows(clocks.choices(&zone::guesses(clocks.language))))
+            }
+        }
+    }
+
+    /// What is shown for a message that answers the question where its chat is, written by somebody who may say so;
+    /// `None` for any other message.
+    pub async fn answered(&self, config: &ChatConfig, part: &Inbound, standing: Standing) -> Option<Card> {
+        let is_open = config.zone_asked.is_some_and(|asked| part.sent_at - asked < OPEN);
+        let is_own = part.attachments.is_empty() && part.forwarded_from.is_none() && part.is_addressed();
+        if !is_open || config.timezone.is_some() || !is_own {
+            return None;
+        }
+        let words = without_name(&part.text, &self.username);
+        let told = zone::answer(&words, part.sent_at, part.language.as_deref())?;
+        let asker = Asker::new(part, standing);
+        if !self.cards.may_change(&asker).await {
+            return None;
+        }
+        match told {
+            Told::Zone(zone) => {
+                let set = self.set(&asker, zone).await;
+                Some(set.unwrap_or_else(|error| self.cards.failed(&asker, &error)))
+            }
+            Told::Several(zones) => Some(self.clocks(&asker).which(&zones)),
+            Told::Unknown => None,
+        }
+    }
+
+    /// Whether a message shows a task and asks for the zone below.
+    async fn asks_in(&self, asker: &Asker, message: MessageId) -> Result<bool, StoreError> {
+        let (chat, tasks) = (asker.place.chat, self.tasks.tasks(asker.place.chat).await?);
+        Ok(tasks.iter().filter_map(|task| task.message(chat, message)).any(|message| message.asks_zone))
+    }
+
+    async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let config = self.settings.chat_config(asker.place.chat).await?;
+        Ok(self.clocks(asker).card(&config, self.default_zone))
+    }
+
+    async fn set(&self, asker: &Asker, zone: Tz) -> Result<Card, StoreError> {
+        let change = ConfigPatch { timezone: Some(Some(zone)), ..ConfigPatch::default() };
+        let changing = Changing { now: self.cards.now(), turn: None };
+        let (_, followed) =
+            change_chat(&*self.settings, &*self.tasks, asker.place.chat, change, changing).await?;
+        Ok(self.clocks(asker).done(zone, &followed))
+    }
+
+    async fn clear(&self, asker: &Asker) -> Result<(), StoreError> {
+        let change = ConfigPatch { timezone: Some(None), ..ConfigPatch::default() };
+        self.settings.change_chat_config(asker.place.chat, change).await.map(|_| ())
+    }
+
+    /// Has the other tasks follow too, unless the chat has moved on since that was offered.
+    async fn move_others(&self, asker: &Asker, zone: Tz) -> Result<Pressed, StoreError> {
+        let chat = asker.place.chat;
+        if self.settings.chat_config(chat).await?.timezone != Some(zone) {
+            return Ok(Pressed::both(self.cards.texts(asker).gone(), self.card(asker).await?));
+        }
+        let followed = move_tasks(&*self.tasks, chat, zone, self.cards.now()).await?;
+        Ok(Pressed::card(self.clocks(asker).done(zone, &followed)))
+    }
+
+    fn clocks<'a>(&'a self, asker: &'a Asker) -> Clocks<'a> {
+        Clocks { texts: self.cards.texts(asker), language: asker.language.as_deref(), now: self.cards.now() }
+    }
+}
+
+/// A heading with so many, and the first of them; nothing for none.
+fn list(heading: &str, mut lines: Vec<String>) -> Option<String> {
+    let count = lines.len();
+    lines.truncate(ROWS);
+    if lines.len() < count {
+        lines.push("…".to_owned());
+    }
+    let heading = fill(heading, &[("count", &count.to_string())]);
+    (count > 0).then(|| format!("{heading}\n{}", lines.join("\n")))
+}
+
+/// A message without the name by which it calls the bot.
+fn without_name(text: &str, username: &str) -> String {
+    let is_name = |word: &&str| {
+        let name = word.trim_end_matches([',', ':', '.', '!']).strip_prefix('@');
+        name.is_some_and(|name| name.eq_ignore_ascii_case(username))
+    };
+    // Lines stay lines.
+    text.split(' ').filter(|word| !is_name(word)).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bots_name_is_left_out_of_an_answer_and_nothing_else() {
+        for (text, words) in [
+            ("@figaro_bot Riga", "Riga"),
+            ("@Figaro_Bot, São Paulo", "São Paulo"),
+            ("Riga @figaro_bot!", "Riga"),
+            ("@figaro_bots Riga", "@figaro_bots Riga"),
+            ("@figaro_bot\nRiga", "@figaro_bot\nRiga"),
+        ] {
+            assert_eq!(without_name(text, "figaro_bot"), words);
+        }
+    }
+}

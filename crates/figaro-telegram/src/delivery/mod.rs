@@ -1,0 +1,370 @@
+//! Carries answers to Telegram: Markdown to entities, split at the limit, long code as files, each confirmed part
+//! recorded before the next.
+
+mod attached;
+mod card;
+mod parts;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono_tz::Tz;
+use tokio_util::sync::CancellationToken;
+
+use self::card::card_of;
+use self::parts::{parts, plain};
+use super::commands::{Clocks, TaskCards, settings_card, undo_card, unreadable_card};
+use super::live::{Live, MESSAGE_UNITS};
+use super::newest::Newest;
+use super::send::{Outgoing, Sender, Unsent};
+use super::tries::{Tries, pauses};
+use figaro_agent::delivery::Delivery;
+use figaro_agent::languages::Languages;
+use figaro_agent::turn::parked::Parked;
+use figaro_base::ids::{MessageId, RunId};
+use figaro_domain::chat::Place;
+use figaro_domain::delivery::{Card, DeliveryEnd, LiveMessage, PendingDelivery};
+use figaro_markup::cut;
+use figaro_prompts::texts::Texts;
+use figaro_store::{SettingsStore, StoreError, TaskStore, UndoStore};
+
+/// Delivers answers and cards to Telegram chats: the one implementation of [`Delivery`].
+#[derive(Debug)]
+pub struct TelegramDelivery {
+    /// Sends, edits and deletes messages within the rate limits, with retries.
+    pub sender: Sender,
+    /// The previews of turns in progress. A turn's preview is stopped before its answer is sent.
+    pub live: Arc<Live>,
+    /// The texts on buttons and cards, and which of them a chat gets.
+    pub languages: Languages,
+    /// Turns whose questions are sent, and wait for an answer.
+    pub parked: Parked,
+    /// The stored tasks, which task cards show.
+    pub tasks: Arc<dyn TaskStore>,
+    /// The settings of chats: their time zones, and what settings cards show.
+    pub settings: Arc<dyn SettingsStore>,
+    /// What turns did that can be taken back.
+    pub undos: Arc<dyn UndoStore>,
+    /// The zone of chats that set none.
+    pub default_zone: Tz,
+    /// The newest messages of private chats.
+    pub newest: Newest,
+    /// Draws cards of tasks.
+    pub task_cards: TaskCards,
+}
+
+/// The bounds of sending one message.
+struct Attempt<'a> {
+    tries: &'a mut Tries,
+    /// A person's stop: cancels sending at once.
+    stop: &'a CancellationToken,
+}
+
+/// The position of a message in its delivery, and the live messages that it may go into.
+struct Slot<'a> {
+    /// Messages that showed the answer while it was written.
+    live: &'a mut Vec<LiveMessage>,
+    /// The position in the delivery, from 0.
+    at: usize,
+}
+
+/// The outcome of sending the messages of a delivery.
+struct Came {
+    /// The fingerprint of each of its messages.
+    prints: Vec<u64>,
+    /// Whether Telegram has confirmed all messages.
+    is_whole: bool,
+    /// How many messages, counted from the first, are confirmed.
+    sent: usize,
+}
+
+#[async_trait]
+impl Delivery for TelegramDelivery {
+    async fn deliver(&self, delivery: PendingDelivery, stop: &CancellationToken) {
+        let mut live = match delivery.card {
+            Some(_) => Vec::new(),
+            None => match self.live.settle(delivery.run).await {
+                Some(live) => live,
+                None => return,
+            },
+        };
+        let Some(messages) = self.messages_in_time(&delivery, stop).await else {
+            return;
+        };
+        self.leave_earlier(&delivery, &messages, &mut live).await;
+        let quotes = self.quotes(&delivery, &live);
+        let prints: Vec<u64> = messages.iter().map(Outgoing::fingerprint).collect();
+        let (mut end, mut sent) = (DeliveryEnd::Whole, delivery.confirmed.len());
+        let mut repeated = delivery.repeats;
+        let last = messages.len().saturating_sub(1);
+        for (at, mut message) in messages.into_iter().enumerate().skip(delivery.confirmed.len()) {
+            message.reply_to = message.reply_to.filter(|_| quotes);
+            let mut tries = Tries::of(&delivery, self.sender.clock.now(), std::mem::take(&mut repeated));
+            let slot = Slot { live: &mut live, at };
+            match self.send(&delivery, message, slot, Attempt { tries: &mut tries, stop }).await {
+                Ok(id) => {
+                    self.parked.shown(delivery.run, id);
+                    self.confirm(&delivery, id, at == last).await;
+                    if at == last {
+                        let print = prints.get(at).copied().unwrap_or_default();
+                        self.note_card(&delivery, id, print, last == 0).await;
+                    }
+                    sent = at + 1;
+                }
+                Err(Unsent::Stopped) => {
+                    end = DeliveryEnd::Stopped;
+                    break;
+                }
+                Err(Unsent::Stopping) => return,
+                Err(Unsent::Unclear(words)) => {
+                    let chat = delivery.place.chat;
+                    tracing::error!(run = %delivery.run, %chat, words, "an answer may not have arrived; giving it up");
+                    end = DeliveryEnd::Unclear;
+                    break;
+                }
+                Err(Unsent::Hopeless(words)) => {
+                    let chat = delivery.place.chat;
+                    tracing::error!(run = %delivery.run, %chat, words, "Telegram will not take an answer; giving it up");
+                    end = DeliveryEnd::Refused;
+                    break;
+                }
+            }
+        }
+        let came = Came { prints, is_whole: end == DeliveryEnd::Whole, sent };
+        if self.clear(&delivery, live, &came, stop).await == Err(Unsent::Stopping) {
+            return;
+        }
+        if let Err(error) = self.sender.outbox.end_delivery(delivery.id, end, self.sender.clock.now()).await {
+            tracing::error!(%error, run = %delivery.run, "a finished delivery could not be recorded; it may be repeated");
+        }
+    }
+
+    async fn has_shown(&self, run: RunId) -> bool {
+        self.live.settle(run).await.is_some_and(|live| !live.is_empty())
+    }
+
+    async fn withdraw(&self, run: RunId) {
+        let Some(mut live) = self.live.settle(run).await else { return };
+        if let Err(unsent) = self.sender.take_back(&mut live, 0, &CancellationToken::new()).await {
+            tracing::warn!(%run, ?unsent, "what was shown of a turn stays until the next start");
+        }
+    }
+
+    async fn decline(&self, place: &Place, message: MessageId, words: &str) {
+        let done = match place.is_group() {
+            true => return self.sender.shrug(place, message).await,
+            false => {
+                let words = Outgoing { content: plain(words), ..Outgoing::default() };
+                self.sender.send(place, &words, &CancellationToken::new()).await
+            }
+        };
+        if let Err(unsent) = done {
+            tracing::warn!(chat = %place.chat, ?unsent, "that a message was not answered could not be shown");
+        }
+    }
+}
+
+impl TelegramDelivery {
+    /// Where a turn ended before its answer, messages that do not begin these words stay as people have read them, and the
+    /// words come behind.
+    async fn leave_earlier(
+        &self,
+        delivery: &PendingDelivery,
+        messages: &[Outgoing],
+        live: &mut Vec<LiveMessage>,
+    ) {
+        let first = messages.first().map(Outgoing::as_part);
+        let shown = live.first().and_then(|live| live.shown);
+        if !delivery.early || shown.is_none() || shown == first.map(|first| first.fingerprint()) {
+            return;
+        }
+        live.clear();
+        if let Err(error) = self.sender.outbox.forget_live(delivery.run, 0).await {
+            tracing::error!(%error, run = %delivery.run, "messages that stay could not be forgotten");
+        }
+    }
+
+    /// Takes back what is no part of the answer, or of what has come of it: messages behind it, and where it was not
+    /// delivered whole those in a private chat that show something else.
+    async fn clear(
+        &self,
+        delivery: &PendingDelivery,
+        mut live: Vec<LiveMessage>,
+        Came { prints, is_whole, sent }: &Came,
+        stop: &CancellationToken,
+    ) -> Result<(), Unsent> {
+        if *is_whole {
+            return self.sender.take_back(&mut live, prints.len(), stop).await;
+        }
+        let is_part = |live: &LiveMessage| {
+            let print = usize::try_from(live.index).ok().and_then(|at| prints.get(at));
+            live.shown.is_some() && live.shown.as_ref() == print
+        };
+        live.retain(|live| !is_part(live) && usize::try_from(live.index).is_ok_and(|at| at >= *sent));
+        if delivery.place.is_group() {
+            return Ok(());
+        }
+        self.sender.take_back(&mut live, 0, &CancellationToken::new()).await
+    }
+
+    /// The messages that a delivery is made of; `None` if the bot stops before they are known.
+    async fn messages_in_time(
+        &self,
+        delivery: &PendingDelivery,
+        stop: &CancellationToken,
+    ) -> Option<Vec<Outgoing>> {
+        let mut pauses = pauses();
+        loop {
+            if let Some(messages) = self.messages(delivery).await {
+                return Some(messages);
+            }
+            let pause = tokio::time::sleep(pauses.next().unwrap_or_default());
+            self.sender.unless_stopping(pause, stop).await.ok()?;
+        }
+    }
+
+    /// The messages that a delivery is made of, the first quoting the question, the last with the buttons; `None` if
+    /// that cannot be found out now.
+    async fn messages(&self, delivery: &PendingDelivery) -> Option<Vec<Outgoing>> {
+        let language = self.languages.of(delivery.place.chat, delivery.language.as_deref()).await;
+        let texts = self.languages.locales.of(language.as_deref());
+        let card = match delivery.card {
+            Some(card) => card,
+            None => return self.with_attached(delivery, parts(texts, delivery)).await,
+        };
+        match card {
+            Card::Task(task) => self
+                .task_card(task, &card_of(delivery))
+                .await
+                .map(|card| card.map(super::commands::Card::outgoing).into_iter().collect()),
+            Card::Settings => match self.settings.config_change(delivery.run).await {
+                Ok(change) => {
+                    let now = self.sender.clock.now();
+                    let card = |change| settings_card(texts, &change, self.default_zone, now).outgoing();
+                    Some(change.map(card).into_iter().collect())
+                }
+                // It will not be readable later either. That something was changed is told all the same.
+                Err(StoreError::Record { what }) => {
+                    tracing::error!(what, "what a turn changed of settings cannot be read");
+                    Some(vec![unreadable_card(texts).outgoing()])
+                }
+                Err(error) => {
+                    tracing::error!(%error, label = error.label(), "a change of settings could not be shown");
+                    None
+                }
+            },
+            Card::Undo => self.undo_card(delivery.run, texts).await,
+            Card::Zone => match self.settings.chat_config(delivery.place.chat).await {
+                // It has been said meanwhile.
+                Ok(config) if config.timezone.is_some() => Some(Vec::new()),
+                Ok(_) => {
+                    let now = self.sender.clock.now();
+                    let clocks = Clocks { texts, language: language.as_deref(), now };
+                    Some(vec![clocks.question(&delivery.place, self.default_zone).outgoing()])
+                }
+                Err(error) => {
+                    tracing::error!(%error, label = error.label(), "a chat could not be asked for its time zone");
+                    None
+                }
+            },
+        }
+    }
+
+    /// The card of what a turn did that can be taken back; no message where that is not so any more.
+    async fn undo_card(&self, run: RunId, texts: &Texts) -> Option<Vec<Outgoing>> {
+        let undo = self.undos.undo(run).await;
+        let undo = undo.inspect_err(|error| {
+            tracing::error!(%error, label = error.label(), "what can be taken back could not be shown");
+        });
+        Some(undo.ok()?.map(|undo| undo_card(texts, &undo).outgoing()).into_iter().collect())
+    }
+
+    async fn send(
+        &self,
+        delivery: &PendingDelivery,
+        message: Outgoing,
+        slot: Slot<'_>,
+        Attempt { tries, stop }: Attempt<'_>,
+    ) -> Result<MessageId, Unsent> {
+        let (place, sender) = (&delivery.place, &self.sender);
+        if let Some(otherwise) = &delivery.otherwise {
+            return match sender.deliver(place, &message, tries, stop).await {
+                Err(Unsent::Hopeless(words)) => {
+                    tracing::info!(run = %delivery.run, words, "someone cannot be told in private; telling their chat");
+                    sender.deliver(otherwise, &message, tries, stop).await
+                }
+                sent => sent,
+            };
+        }
+        if let Some(id) = self.standing(&message, slot, stop).await? {
+            return Ok(id);
+        }
+        match sender.deliver(place, &message, tries, stop).await {
+            Err(Unsent::Hopeless(words)) if message.file.is_some() => {
+                tracing::warn!(run = %delivery.run, words, "Telegram refused a file; sending its code as text");
+                self.as_texts(delivery, message, tries, stop).await
+            }
+            sent => sent,
+        }
+    }
+
+    /// The live message that shows this, if there is one at its place that does or can be changed. Else those from there
+    /// on are taken back: what is sent now comes behind what is there.
+    async fn standing(
+        &self,
+        message: &Outgoing,
+        Slot { live, at }: Slot<'_>,
+        stop: &CancellationToken,
+    ) -> Result<Option<MessageId>, Unsent> {
+        let there = live.iter().find(|live| usize::try_from(live.index) == Ok(at)).copied();
+        if let Some(there) = there {
+            let is_shown = there.shown == Some(message.fingerprint());
+            // No message becomes a document.
+            if is_shown || (message.file.is_none() && self.sender.amend(there, message, stop).await?) {
+                return Ok(Some(there.message));
+            }
+        }
+        self.sender.take_back(live, at, stop).await?;
+        Ok(None)
+    }
+
+    /// Sends code that may not be a file. Together its messages are one part of the answer, known by the last: how
+    /// many parts there are must not depend on what Telegram takes. Where parts are bounded, it is one message.
+    async fn as_texts(
+        &self,
+        delivery: &PendingDelivery,
+        Outgoing { content, file, mut reply_to, mut buttons, author, .. }: Outgoing,
+        tries: &mut Tries,
+        stop: &CancellationToken,
+    ) -> Result<MessageId, Unsent> {
+        let mut texts = file.map(|file| file.into_texts(MESSAGE_UNITS)).unwrap_or_default();
+        if !content.text.is_empty() {
+            texts = vec![content];
+        } else if delivery.task.is_some() && texts.len() > 1 {
+            texts = vec![cut(texts, MESSAGE_UNITS)];
+        }
+        let mut texts = texts.into_iter().peekable();
+        let mut last = Err(Unsent::Hopeless("there is no code".to_owned()));
+        while let Some(content) = texts.next() {
+            let buttons = if texts.peek().is_none() { std::mem::take(&mut buttons) } else { Vec::new() };
+            let reply_to = reply_to.take();
+            let message = Outgoing { content, reply_to, buttons, author, ..Outgoing::default() };
+            last = Ok(self.sender.deliver(&delivery.place, &message, tries, stop).await?);
+        }
+        last
+    }
+
+    /// Whether the answer quotes its question: in a private chat not where nothing stands between them, or a part of it is
+    /// there already.
+    fn quotes(&self, delivery: &PendingDelivery, live: &[LiveMessage]) -> bool {
+        let is_behind = |question| self.newest.is_behind(delivery.place.chat, question);
+        delivery.place.is_group() || (live.is_empty() && delivery.reply_to.is_some_and(is_behind))
+    }
+
+    async fn confirm(&self, delivery: &PendingDelivery, message: MessageId, is_last: bool) {
+        self.newest.note(&delivery.place, message);
+        if let Err(error) = self.sender.outbox.confirm_part(delivery.id, message, is_last).await {
+            tracing::error!(%error, run = %delivery.run, "a sent part could not be recorded; it may be repeated");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The messages that an answer is made of: its Markdown in parts, the first quoting the question, the last with the buttons.
+
+use super::super::callback::Choose;
+use super::super::commands::action_buttons;
+use super::super::live::MESSAGE_UNITS;
+use super::super::send::{Button, Outgoing};
+use figaro_domain::delivery::PendingDelivery;
+use figaro_domain::task::MAX_ANSWER_MESSAGES;
+use figaro_markup::{Formatted, Piece, at_most, messages, split};
+use figaro_prompts::texts::Texts;
+
+/// All of them, in order.
+pub(super) fn parts(texts: &Texts, delivery: &PendingDelivery) -> Vec<Outgoing> {
+    let pieces = pieces(delivery);
+    let last = pieces.len().saturating_sub(1);
+    let message = |(at, piece)| outgoing(texts, delivery, piece, at == 0, at == last);
+    pieces.into_iter().enumerate().map(message).collect()
+}
+
+/// A part of an answer: the first quotes the question, the last has the buttons.
+fn outgoing(
+    texts: &Texts,
+    delivery: &PendingDelivery,
+    piece: Piece,
+    is_first: bool,
+    is_last: bool,
+) -> Outgoing {
+    let actions = if is_last { delivery.actions.as_slice() } else { &[] };
+    let (content, file) = match piece {
+        Piece::Text(content) => (content, None),
+        Piece::File(file) => (Formatted::default(), Some(file)),
+        Piece::Whole(file, instead) => (instead, Some(file)),
+    };
+    let reply_to = delivery.reply_to.filter(|_| is_first);
+    let (preview, author) = (delivery.preview.clone(), delivery.author());
+    let mut buttons = action_buttons(actions, delivery.run, texts);
+    if is_last {
+        buttons.extend(answer_buttons(delivery));
+    }
+    Outgoing { content, preview, reply_to, buttons, file, author, ..Outgoing::default() }
+}
+
+/// A row for each answer to choose from.
+fn answer_buttons(delivery: &PendingDelivery) -> impl Iterator<Item = Vec<Button>> {
+    let options = delivery.options.iter().zip(0..);
+    options.map(|(label, option)| vec![Button::new(label, Choose { turn: delivery.run, option })])
+}
+
+/// What is sent of an answer; of a task's, which nobody waits for, only so much. Should its formatting fail, it still
+/// arrives, as plain text.
+fn pieces(delivery: &PendingDelivery) -> Vec<Piece> {
+    let markdown = &delivery.markdown;
+    let pieces = std::panic::catch_unwind(|| messages(markdown, MESSAGE_UNITS)).unwrap_or_else(|_panic| {
+        tracing::error!("an answer could not be formatted; sending it as it is");
+        split(plain(markdown), MESSAGE_UNITS).into_iter().map(Piece::Text).collect()
+    });
+    match delivery.task {
+        Some(_) => at_most(MAX_ANSWER_MESSAGES, pieces, markdown, MESSAGE_UNITS),
+        None => pieces,
+    }
+}
+
+pub(super) fn plain(text: &str) -> Formatted {
+    Formatted { text: text.to_owned(), entities: Vec::new() }
+}

@@ -1,0 +1,515 @@
+//! A message view as a domain message: who, where, what, addressed to whom. Pure.
+
+use chrono::{DateTime, Utc};
+
+use super::views::{ChatView, EntityView, ExternalReplyView, FileView, MessageView, OriginView, UserView};
+use figaro_base::ids::{BotId, ChatId, MessageId, TopicId, UpdateId, UserId};
+use figaro_base::text::utf16_len;
+use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::message::{Attachment, AttachmentKind, Inbound, Join, Quoted, Span, Speaker};
+
+/// A text so long may be the first part of one that the client split: the limit is 4096 units.
+const MAYBE_SPLIT_UNITS: usize = 4000;
+
+/// The bot as messages refer to it.
+#[derive(Debug, Clone)]
+pub struct Me {
+    /// The bot's user id.
+    pub id: BotId,
+    /// The first name of the bot's account.
+    pub name: String,
+    /// Its username, without `@`.
+    pub username: String,
+    /// Whether Telegram's privacy mode is off.
+    pub reads_all: bool,
+}
+
+/// A command as somebody wrote it, such as `/config@bot timezone Europe/Riga`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandLine {
+    /// Its name in lower case, without the slash.
+    pub name: String,
+    /// The rest of the text.
+    pub argument: String,
+    /// The bot it names.
+    pub target: Target,
+    /// Who wrote the message that it replies to; none for a bot's.
+    pub replied: Option<Speaker>,
+}
+
+/// The bot that a command names behind its `@`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// The command names no bot.
+    Nobody,
+    /// The command names this bot.
+    Me,
+    /// The command names another bot.
+    Another,
+}
+
+/// The message as the domain knows it; `None` for one that no person wrote (a bot's, an automatic forward, a note of
+/// Telegram's own).
+#[must_use]
+pub fn read(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
+    by(update, view, me, speaker(view)?)
+}
+
+/// The message of another bot, which has no right of anybody and tells nothing about a person; `None` for any other message.
+#[must_use]
+pub fn read_bot(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
+    let is_own_name = view.sender_chat.is_none() && !view.is_automatic_forward && view.via_bot.is_none();
+    let bot = view.from.as_ref().filter(|user| is_own_name && user.is_bot && user.id != me.id.0)?;
+    let part = by(update, view, me, speaker_of(bot))?;
+    Some(Inbound { borrowed: true, learns: false, ..part })
+}
+
+/// The message as words of this speaker; `None` for one that says nothing.
+fn by(update: UpdateId, view: &MessageView, me: &Me, speaker: Speaker) -> Option<Inbound> {
+    let (text, entities) = words(view);
+    let attachments = attachments(view);
+    if text.is_empty() && attachments.is_empty() {
+        return None;
+    }
+    Some(Inbound {
+        task: None,
+        borrowed: false,
+        // What an inline bot wrote is sent in the name of whoever chose it.
+        learns: view.via_bot.is_none(),
+        foreign: entities.iter().filter(|entity| is_foreign(entity)).map(span).collect(),
+        update,
+        message: MessageId(view.message_id),
+        place: place(view),
+        speaker,
+        language: view.from.as_ref().and_then(|user| user.language_code.clone()),
+        client: view.from.as_ref().and_then(|user| user.language_code.clone()),
+        sent_at: DateTime::<Utc>::from_timestamp(view.date, 0).unwrap_or_default(),
+        text: text.to_owned(),
+        attachments,
+        quotes: quoted(view),
+        mentioned: mentions(text, entities, me),
+        reply_to_bot: replied(view).and_then(|r| r.from.as_ref()).is_some_and(|user| user.id == me.id.0),
+        joins: joins(view, text),
+        forwarded_from: view.forward_origin.as_ref().map(origin_name),
+        from_person: view.forward_origin.as_ref().is_some_and(is_person),
+    })
+}
+
+/// Whether a part of a text is marked as the words of others.
+fn is_foreign(entity: &EntityView) -> bool {
+    matches!(entity.kind.as_str(), "blockquote" | "expandable_blockquote" | "pre" | "code")
+}
+
+const fn span(entity: &EntityView) -> Span {
+    Span { offset: entity.offset, length: entity.length }
+}
+
+/// The command a message begins with, whichever bot it is meant for.
+#[must_use]
+pub fn command(view: &MessageView, me: &Me) -> Option<CommandLine> {
+    // What someone else wrote is passed on, not asked for.
+    if view.forward_origin.is_some() || view.via_bot.is_some() {
+        return None;
+    }
+    let (text, entities) = words(view);
+    let head = entities.iter().find(|entity| entity.kind == "bot_command" && entity.offset == 0)?;
+    let written = units(text, 0, head.length)?;
+    let written = written.strip_prefix('/')?;
+    let (name, target) = match written.split_once('@') {
+        None => (written, Target::Nobody),
+        Some((name, bot)) if bot.eq_ignore_ascii_case(&me.username) => (name, Target::Me),
+        Some((name, _)) => (name, Target::Another),
+    };
+    let argument = text.get(1 + written.len()..).unwrap_or_default().trim().to_owned();
+    let replied = replied(view).and_then(speaker);
+    Some(CommandLine { name: name.to_lowercase(), argument, target, replied })
+}
+
+/// Where a message stands.
+#[must_use]
+pub fn place(view: &MessageView) -> Place {
+    let topic = view.message_thread_id.filter(|_| view.is_topic_message);
+    let place = place_of_chat(&view.chat);
+    Place { topic: topic.map(TopicId), ..place }
+}
+
+/// A chat without a topic.
+#[must_use]
+pub fn place_of_chat(chat: &ChatView) -> Place {
+    let kind = match chat.kind.as_str() {
+        "private" => ChatKind::Private,
+        "channel" => ChatKind::Channel,
+        _ => ChatKind::Group,
+    };
+    Place { chat: ChatId(chat.id), kind, title: chat.title.clone(), topic: None }
+}
+
+/// A user as someone who speaks.
+#[must_use]
+pub fn speaker_of(user: &UserView) -> Speaker {
+    let last = user.last_name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+    Speaker {
+        user: UserId::telegram(user.id),
+        name: format!("{}{last}", user.first_name),
+        username: user.username.clone(),
+    }
+}
+
+/// A channel or an anonymous admin speaks as a chat; Telegram then names a bot as the sender.
+fn speaker(view: &MessageView) -> Option<Speaker> {
+    if view.is_automatic_forward {
+        return None;
+    }
+    if let Some(chat) = &view.sender_chat {
+        let name = chat.title.clone().or_else(|| chat.username.clone()).unwrap_or_default();
+        return Some(Speaker { user: UserId::telegram(chat.id), name, username: chat.username.clone() });
+    }
+    view.from.as_ref().filter(|user| !user.is_bot).map(speaker_of)
+}
+
+fn words(view: &MessageView) -> (&str, &[EntityView]) {
+    match (&view.text, &view.caption) {
+        (Some(text), _) => (text, &view.entities),
+        (None, Some(caption)) => (caption, &view.caption_entities),
+        (None, None) => (sticker(view).unwrap_or_default(), &[]),
+    }
+}
+
+/// The emoji that a sticker stands for: people mean what it says.
+fn sticker(view: &MessageView) -> Option<&str> {
+    view.sticker.as_ref()?.emoji.as_deref()
+}
+
+fn mentions(text: &str, entities: &[EntityView], me: &Me) -> bool {
+    entities.iter().any(|entity| match entity.kind.as_str() {
+        "mention" => units(text, entity.offset, entity.length)
+            .and_then(|name| name.strip_prefix('@'))
+            .is_some_and(|name| name.eq_ignore_ascii_case(&me.username)),
+        "text_mention" => entity.user.as_ref().is_some_and(|user| user.id == me.id.0),
+        "bot_command" => units(text, entity.offset, entity.length)
+            .and_then(|command| command.split_once('@'))
+            .is_some_and(|(_, target)| target.eq_ignore_ascii_case(&me.username)),
+        _ => false,
+    })
+}
+
+/// The message this one replies to. In a forum every message without a reply of its own names the topic's first one.
+fn replied(view: &MessageView) -> Option<&MessageView> {
+    let reply = view.reply_to_message.as_deref()?;
+    let is_topic_root = view.is_topic_message && Some(reply.message_id) == view.message_thread_id;
+    (!is_topic_root).then_some(reply)
+}
+
+fn quoted(view: &MessageView) -> Option<Quoted> {
+    let excerpt = view.quote.as_ref().map(|quote| quote.text.clone());
+    if let Some(reply) = replied(view) {
+        let author = reply.sender_chat.as_ref().and_then(|chat| chat.title.clone());
+        return Some(Quoted {
+            message: Some(MessageId(reply.message_id)),
+            author: author.or_else(|| reply.from.as_ref().map(|user| speaker_of(user).name)),
+            text: words(reply).0.to_owned(),
+            excerpt,
+            attachments: attachments(reply),
+            from_person: is_from_person(reply),
+            writer: writer(reply),
+            task: None,
+        });
+    }
+    let external = view.external_reply.as_ref()?;
+    Some(Quoted {
+        message: None,
+        author: Some(origin_name(&external.origin)),
+        text: String::new(),
+        excerpt,
+        attachments: external_attachments(external),
+        from_person: is_person(&external.origin),
+        writer: None,
+        task: None,
+    })
+}
+
+/// The account or the chat that a message speaks for.
+#[must_use]
+pub fn writer(view: &MessageView) -> Option<UserId> {
+    let chat = view.sender_chat.as_ref().map(|chat| chat.id);
+    chat.or_else(|| view.from.as_ref().map(|user| user.id)).map(UserId::telegram)
+}
+
+fn external_attachments(external: &ExternalReplyView) -> Vec<Attachment> {
+    let photo = external.photo.last().map(|largest| file(AttachmentKind::Photo, largest));
+    let document = external.document.as_ref().map(|document| file(AttachmentKind::Document, document));
+    photo.into_iter().chain(document).collect()
+}
+
+/// Whether no bot wrote a message. In a channel that cannot be known; elsewhere that of an anonymous admin names a bot
+/// beside the chat that speaks.
+fn is_from_person(view: &MessageView) -> bool {
+    match &view.sender_chat {
+        Some(_) => view.chat.kind != "channel",
+        None => view.from.as_ref().is_some_and(|user| !user.is_bot),
+    }
+}
+
+/// Whether no bot wrote it. Where it is not told who did, as of someone who hides their account, a bot may have.
+fn is_person(origin: &OriginView) -> bool {
+    let is_chat = origin.chat.is_some() || origin.sender_chat.is_some();
+    is_chat || origin.sender_user.as_ref().is_some_and(|user| !user.is_bot)
+}
+
+fn origin_name(origin: &OriginView) -> String {
+    let user = origin.sender_user.as_ref().map(|user| speaker_of(user).name);
+    let chat = || origin.chat.as_ref().or(origin.sender_chat.as_ref()).and_then(|chat| chat.title.clone());
+    user.or_else(|| origin.sender_user_name.clone()).or_else(chat).unwrap_or_else(|| "someone".to_owned())
+}
+
+fn joins(view: &MessageView, text: &str) -> Option<Join> {
+    if let Some(album) = &view.media_group_id {
+        return Some(Join::Album(album.clone()));
+    }
+    if view.forward_origin.is_some() {
+        return Some(Join::Forward);
+    }
+    (utf16_len(text) >= MAYBE_SPLIT_UNITS).then_some(Join::LongPaste)
+}
+
+fn file(kind: AttachmentKind, file: &FileView) -> Attachment {
+    Attachment {
+        kind,
+        file_id: file.file_id.clone(),
+        label: file.file_name.clone().or_else(|| file.title.clone()).or_else(|| file.emoji.clone()),
+        mime_type: file.mime_type.clone(),
+    }
+}
+
+fn attachments(view: &MessageView) -> Vec<Attachment> {
+    use AttachmentKind as Kind;
+    if let Some(largest) = view.photo.last() {
+        return vec![file(Kind::Photo, largest)];
+    }
+    if sticker(view).is_some() {
+        return Vec::new();
+    }
+    // Telegram gives an animation as a document too: the first that is there tells what it is.
+    let files = [
+        (Kind::Animation, &view.animation),
+        (Kind::Sticker, &view.sticker),
+        (Kind::Voice, &view.voice),
+        (Kind::Audio, &view.audio),
+        (Kind::Video, &view.video),
+        (Kind::VideoNote, &view.video_note),
+        (Kind::Document, &view.document),
+        (Kind::Other, &view.dice),
+    ];
+    let first = files.into_iter().find_map(|(kind, view)| Some(file(kind, view.as_ref()?)));
+    first.or_else(|| without_file(view)).into_iter().collect()
+}
+
+fn without_file(view: &MessageView) -> Option<Attachment> {
+    use AttachmentKind as Kind;
+    let described = |kind, label: String| Some(Attachment { label: Some(label), ..Attachment::new(kind) });
+    if let Some(venue) = &view.venue {
+        return described(Kind::Location, format!("{}, {}", venue.title, venue.address));
+    }
+    if let Some(at) = &view.location {
+        return described(Kind::Location, format!("{}, {}", at.latitude, at.longitude));
+    }
+    if let Some(card) = &view.contact {
+        let last = card.last_name.clone().unwrap_or_default();
+        return described(Kind::Contact, format!("{} {last} {}", card.first_name, card.phone_number));
+    }
+    if let Some(poll) = &view.poll {
+        let options: Vec<&str> = poll.options.iter().map(|option| option.text.as_str()).collect();
+        return described(Kind::Poll, format!("{} ({})", poll.question, options.join(" / ")));
+    }
+    let newer = [&view.rich_message, &view.paid_media, &view.story, &view.checklist];
+    newer.into_iter().any(Option::is_some).then(|| Attachment::new(Kind::Other))
+}
+
+/// A part of a text by UTF-16 units.
+fn units(text: &str, offset: usize, length: usize) -> Option<&str> {
+    let mut at = 0;
+    let (mut start, mut end) = (None, None);
+    for (byte, c) in text.char_indices().chain([(text.len(), '\0')]) {
+        if at == offset {
+            start = Some(byte);
+        }
+        if at == offset + length {
+            end = Some(byte);
+            break;
+        }
+        at += c.len_utf16();
+    }
+    text.get(start?..end?)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use figaro_base::ids::SessionId;
+    use figaro_domain::conversation::Message;
+
+    fn me() -> Me {
+        Me { id: BotId(9), name: "Figaro".into(), username: "Figaro_Bot".into(), reads_all: false }
+    }
+
+    fn view(extra: Value) -> MessageView {
+        let mut message = json!({
+            "message_id": 7, "date": 1_700_000_000,
+            "chat": {"id": -5, "type": "supergroup", "title": "Lunch"},
+            "from": {"id": 11, "is_bot": false, "first_name": "Ann", "last_name": "Lee", "username": "ann"},
+        });
+        message.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        serde_json::from_value(message).unwrap()
+    }
+
+    fn read_one(extra: Value) -> Option<Inbound> {
+        read(UpdateId(1), &view(extra), &me())
+    }
+
+    #[test]
+    fn a_message_of_a_newer_api_is_still_a_message() {
+        let inbound = read_one(json!({
+            "text": "at 5", "entities": [{"type": "date_time", "offset": 0, "length": 4, "unix_time": 5}],
+            "reply_markup": {"inline_keyboard": [[{"text": "x", "disabled": true}]]}, "future": [{"a": 1}],
+            "sticker": "not an object any more", "quote": 7,
+        }))
+        .unwrap();
+        assert_eq!(inbound.text, "at 5");
+        assert!(inbound.attachments.is_empty());
+    }
+
+    #[test]
+    fn a_sticker_is_read_as_its_emoji() {
+        let inbound = read_one(json!({"sticker": {"file_id": "s", "emoji": "😂"}})).unwrap();
+        assert_eq!((inbound.text.as_str(), inbound.attachments.len()), ("😂", 0));
+        let without = read_one(json!({"sticker": {"file_id": "s"}})).unwrap();
+        assert_eq!((without.text.as_str(), without.attachments[0].kind), ("", AttachmentKind::Sticker));
+        let reply = json!({"message_id": 3, "chat": {"id": -5}, "from": {"id": 12, "first_name": "B"},
+            "sticker": {"file_id": "s", "emoji": "🎉"}});
+        let inbound = read_one(json!({"text": "why?", "reply_to_message": reply})).unwrap();
+        assert_eq!(inbound.quotes.unwrap().text, "🎉");
+    }
+
+    #[test]
+    fn who_is_meant() {
+        let mention = |text: &str, offset: usize, length: usize| json!({"text": text, "entities": [{"type": "mention", "offset": offset, "length": length}]});
+        let reply = |id: i64| {
+            json!({"text": "x", "reply_to_message": {"message_id": 3, "chat": {"id": -5},
+            "from": {"id": id, "first_name": "B"}, "text": "earlier"}})
+        };
+        let cases = [
+            (json!({"text": "hello"}), false),
+            (mention("hi @figaro_bot", 3, 11), true),
+            (mention("😀 @figaro_bot", 3, 11), true),
+            (mention("hi @figaro_bots", 3, 12), false),
+            (
+                json!({"text": "you", "entities": [{"type": "text_mention", "offset": 0, "length": 3, "user": {"id": 9}}]}),
+                true,
+            ),
+            (
+                json!({"caption": "@Figaro_Bot", "photo": [{"file_id": "p"}],
+                "caption_entities": [{"type": "mention", "offset": 0, "length": 11}]}),
+                true,
+            ),
+            (reply(9), true),
+            (reply(12), false),
+        ];
+        for (extra, wanted) in cases {
+            assert_eq!(read_one(extra.clone()).unwrap().is_addressed(), wanted, "{extra}");
+        }
+    }
+
+    #[test]
+    fn in_a_forum_the_topics_first_message_is_no_reply() {
+        let topic = |reply: i64| {
+            read_one(json!({"text": "x", "is_topic_message": true, "message_thread_id": 4, "reply_to_message":
+                {"message_id": reply, "chat": {"id": -5}, "from": {"id": 9, "first_name": "F"}, "text": "t"}}))
+            .unwrap()
+        };
+        let plain = topic(4);
+        assert_eq!((plain.place.topic, plain.reply_to_bot, plain.quotes), (Some(TopicId(4)), false, None));
+        assert!(topic(6).reply_to_bot);
+    }
+
+    #[test]
+    fn nobody_speaks_for_bots_but_channels_and_anonymous_admins_speak_as_chats() {
+        let bot = json!({"text": "x", "from": {"id": 8, "is_bot": true, "first_name": "B"}});
+        assert_eq!(read_one(bot), None);
+        let anonymous =
+            read_one(json!({"text": "x", "from": {"id": 1_087_968_824, "is_bot": true, "first_name": "G"},
+            "sender_chat": {"id": -5, "type": "supergroup", "title": "Lunch"}}));
+        assert_eq!(anonymous.unwrap().speaker.name, "Lunch");
+        assert_eq!(
+            read_one(
+                json!({"text": "x", "is_automatic_forward": true, "sender_chat": {"id": -6, "title": "C"}})
+            ),
+            None
+        );
+        assert_eq!(read_one(json!({"new_chat_members": [{"id": 5, "first_name": "N"}]})), None);
+    }
+
+    #[test]
+    fn commands_are_forgiving_but_not_stolen() {
+        let of = |text: &str, length: usize| {
+            let entities = json!([{"type": "bot_command", "offset": 0, "length": length}]);
+            command(&view(json!({"text": text, "entities": entities})), &me())
+        };
+        let some = |name: &str, argument: &str, target: Target| {
+            let argument = argument.to_owned();
+            Some(CommandLine { name: name.to_owned(), argument, target, replied: None })
+        };
+        assert_eq!(of("/Help", 5), some("help", "", Target::Nobody));
+        assert_eq!(
+            of("/config@FIGARO_bot  timezone Europe/Riga ", 18),
+            some("config", "timezone Europe/Riga", Target::Me)
+        );
+        assert_eq!(of("/help@other_bot", 15), some("help", "", Target::Another));
+    }
+
+    #[test]
+    fn only_words_that_no_bot_wrote_are_a_persons() {
+        let reply = |sender: Value| {
+            let mut reply =
+                json!({"message_id": 3, "chat": {"id": -5, "type": "supergroup"}, "text": "replied"});
+            reply.as_object_mut().unwrap().extend(sender.as_object().unwrap().clone());
+            json!({"text": "own", "quote": {"text": "quoted"}, "reply_to_message": reply})
+        };
+        let passed_on = |origin: Value| json!({"text": "own", "forward_origin": origin});
+        let user = |is_bot: bool| json!({"id": 12, "is_bot": is_bot, "first_name": "B"});
+        let other = |origin: Value| json!({"text": "own", "quote": {"text": "quoted"}, "external_reply": {"origin": origin}});
+        let all = ["own", "replied", "quoted"].as_slice();
+        let cases = [
+            (json!({"text": "own"}), ["own"].as_slice()),
+            (reply(json!({"from": user(false)})), all),
+            (reply(json!({"from": user(true)})), &["own"]),
+            (reply(json!({"from": user(true), "sender_chat": {"id": -5}})), all),
+            (reply(json!({"sender_chat": {"id": -6}, "chat": {"id": -6, "type": "channel"}})), &["own"]),
+            (reply(json!({})), &["own"]),
+            (passed_on(json!({"sender_user": user(false)})), &["own"]),
+            (passed_on(json!({"chat": {"id": -6, "type": "channel"}})), &["own"]),
+            (passed_on(json!({"sender_user": user(true)})), &[]),
+            (passed_on(json!({"sender_user_name": "B"})), &[]),
+            (other(json!({"sender_user": user(false)})), &["own", "", "quoted"]),
+            (other(json!({"sender_user": user(true)})), &["own"]),
+        ];
+        for (extra, wanted) in cases {
+            let inbound = read_one(extra.clone()).unwrap();
+            assert_eq!(inbound.words_of_people().collect::<Vec<_>>(), wanted, "{extra}");
+            let stored = Message::from_inbound(SessionId::new(), &inbound);
+            assert_eq!(stored.words_of_people().collect::<Vec<_>>(), wanted, "stored: {extra}");
+        }
+    }
+
+    #[test]
+    fn a_quote_carries_who_and_what() {
+        let inbound = read_one(json!({"text": "this?", "quote": {"text": "at noon"}, "reply_to_message":
+            {"message_id": 3, "chat": {"id": -5}, "from": {"id": 12, "first_name": "Bob"}, "caption": "Pizza at noon",
+             "photo": [{"file_id": "small"}, {"file_id": "large"}]}}));
+        let quotes = inbound.unwrap().quotes.unwrap();
+        assert_eq!((quotes.author.as_deref(), quotes.text.as_str()), (Some("Bob"), "Pizza at noon"));
+        assert_eq!(quotes.excerpt.as_deref(), Some("at noon"));
+        assert_eq!(quotes.attachments[0].file_id.as_deref(), Some("large"));
+    }
+}

@@ -1,0 +1,143 @@
+//! Shows a turn in a group or channel: "typing", then one message that quotes the question and grows by edits. The
+//! delivery turns it into the answer.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::pace::Pace;
+use super::preview::{Incoming, Preview, Update};
+use super::render::first_part;
+use super::standing::Standing;
+use super::state::{PreviewState, Version};
+use crate::api::SendChatAction;
+use crate::send::{Outgoing, Sender};
+use figaro_markup::Formatted;
+
+/// Words of a pass are shown once they have been there this long: a short answer comes whole.
+const SHOW_AFTER: Duration = Duration::from_secs(2);
+/// The message changes at most so often; Telegram lets a group have 20 messages and edits a minute.
+const USUAL: Duration = Duration::from_secs(4);
+/// "typing" is shown again before it ends, which it does after 5 s.
+const TYPING_KEEP: Duration = Duration::from_millis(4500);
+
+/// A message that grows, or may come to.
+struct Growing<'a> {
+    preview: &'a Preview,
+    sender: &'a Sender,
+    pace: Pace,
+    standing: Standing<'a>,
+    state: PreviewState,
+    /// What the message is known to show.
+    shown: Option<Formatted>,
+    /// What was rendered last: it is not rendered again as long as nothing changes that is seen.
+    rendered: Option<(Version, Formatted)>,
+    /// When "typing" is to be shown next.
+    typing: Instant,
+}
+
+/// Shows the turn until it has ended. A turn that goes on after a restart goes on in the message it had.
+pub(super) async fn show(preview: &Preview, sender: &Sender) {
+    let standing = Standing::of(preview, sender).await;
+    let now = Instant::now();
+    let mut growing = Growing {
+        preview,
+        sender,
+        pace: Pace::new(USUAL, now),
+        standing,
+        state: PreviewState::new(),
+        shown: None,
+        rendered: None,
+        typing: now,
+    };
+    while growing.step().await {}
+}
+
+impl Growing<'_> {
+    /// Does what is due, or waits for it; `false` when there is nothing more to show.
+    async fn step(&mut self) -> bool {
+        let now = Instant::now();
+        if self.preview.has_ended() {
+            return false;
+        }
+        let due = self.preview.look(|incoming| self.due(incoming));
+        let typing = self.standing.is_empty().then_some(self.typing);
+        if due.is_some_and(|due| due <= now) {
+            return self.grow(typing).await;
+        }
+        if typing.is_some_and(|typing| typing <= now) {
+            let wait = match self.show_typing().await {
+                Update::Later(wait) => wait,
+                Update::Shown | Update::Refused => Duration::ZERO,
+            };
+            self.typing = Instant::now() + TYPING_KEEP.max(wait);
+            return true;
+        }
+        self.preview.changed_by(due.into_iter().chain(typing).min()).await;
+        true
+    }
+
+    /// When the next update is due, if there may be something to show. A status alone begins no message.
+    fn due(&self, incoming: &Incoming) -> Option<Instant> {
+        match incoming.since {
+            Some(since) => Some(self.pace.ready().max(since + SHOW_AFTER)),
+            None => (!self.standing.is_empty() && incoming.status.is_some()).then_some(self.pace.ready()),
+        }
+    }
+
+    async fn grow(&mut self, typing: Option<Instant>) -> bool {
+        if !self.preview.update(&mut self.state) {
+            return false;
+        }
+        let version = self.state.version();
+        let content = match self.rendered.take() {
+            Some((same, content)) if same == version => content,
+            _ => first_part(&self.state),
+        };
+        self.rendered = Some((version, content.clone()));
+        if content.text.is_empty() || self.shown.as_ref() == Some(&content) {
+            self.preview.changed_by(typing).await;
+            self.pace.looked(Instant::now());
+            return true;
+        }
+        let update = self.put(&content).await;
+        let now = Instant::now();
+        match update {
+            Update::Shown => {
+                self.pace.updated(now);
+                self.shown = Some(content);
+            }
+            Update::Later(wait) => self.pace.pushed_back(now, wait),
+            // Someone has deleted it, or the bot may not write here: the delivery will see what is to be done.
+            Update::Refused => {
+                self.preview.ended().await;
+                return false;
+            }
+        }
+        true
+    }
+
+    async fn put(&mut self, content: &Formatted) -> Update {
+        let _message_call = self.preview.message_call.lock().await;
+        if self.preview.has_ended() || !self.sender.limiter.try_acquire_message(self.preview.place.chat) {
+            return Update::Later(Duration::ZERO);
+        }
+        let reply_to = Some(self.preview.message);
+        let content = Outgoing { content: content.clone(), reply_to, ..Outgoing::default() };
+        self.standing.show(0, &content, false).await
+    }
+
+    async fn show_typing(&self) -> Update {
+        let _transient_call = self.preview.transient_call.lock().await;
+        let place = &self.preview.place;
+        if self.preview.has_ended() || !self.sender.limiter.try_acquire(place.chat) {
+            return Update::Later(Duration::ZERO);
+        }
+        let mut body = json!({"chat_id": place.chat, "action": "typing"});
+        if let Some(topic) = place.topic {
+            body["message_thread_id"] = json!(topic);
+        }
+        Update::of(self.sender.api.call(SendChatAction(body)).await)
+    }
+}

@@ -1,0 +1,141 @@
+//! Shows a preview of a turn while it works: in a private chat each full part of the answer as a message and the rest as a
+//! growing draft (`draft`), in a group "typing" and a growing message (`group`). It hears the events of the turn and
+//! updates at its own pace; only the newest state is shown.
+
+mod draft;
+mod group;
+mod pace;
+mod preview;
+mod render;
+mod standing;
+mod state;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+use self::preview::{Preview, lock};
+pub(super) use self::state::MESSAGE_UNITS;
+use super::send::Sender;
+use super::tries::pauses;
+use figaro_agent::delivery::{Listener, TurnEvent, TurnEventKind};
+use figaro_base::ids::RunId;
+use figaro_base::shutdown::TaskTracker;
+use figaro_domain::delivery::LiveMessage;
+use figaro_domain::tool::StatusKey;
+use figaro_prompts::texts::{Locales, fill};
+
+/// An answer waits at most so long for a preview call whose effect fades: as long as Telegram usually takes, so that the draft
+/// does not come after the answer.
+const TRANSIENT_CALL_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Shows previews of the turns in progress.
+#[derive(Debug)]
+pub struct Live {
+    sender: Sender,
+    background: TaskTracker,
+    locales: Arc<Locales>,
+    previews: Arc<Mutex<HashMap<RunId, Arc<Preview>>>>,
+}
+
+/// Takes a preview off the list when it ends, by a panic too.
+struct Listed {
+    previews: Arc<Mutex<HashMap<RunId, Arc<Preview>>>>,
+    run: RunId,
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        lock(&self.previews).remove(&self.run);
+    }
+}
+
+impl Live {
+    /// Sends through this sender, within its rate limits. Status lines come in the language of whoever asked.
+    #[must_use]
+    pub fn new(sender: Sender, background: TaskTracker, locales: Arc<Locales>) -> Self {
+        Self { sender, background, locales, previews: Arc::default() }
+    }
+
+    /// Ends a turn's preview, waits until none of its calls is under way, and gives the messages it leaves, also after a
+    /// restart. A draft that takes longer than a little stands under the answer until it fades; a call that sends or
+    /// changes a message is waited for as long as it takes, else it might put the answer back to a part of it. `None` if the
+    /// bot stops before the store says which they are.
+    pub async fn settle(&self, run: RunId) -> Option<Vec<LiveMessage>> {
+        let preview = lock(&self.previews).get(&run).cloned();
+        if let Some(preview) = preview {
+            preview.end();
+            drop(timeout(TRANSIENT_CALL_TIMEOUT, preview.transient_call.lock()).await);
+            drop(preview.message_call.lock().await);
+        }
+        let mut pauses = pauses();
+        loop {
+            match self.sender.outbox.live_of(run).await {
+                Ok(live) => return Some(live),
+                Err(error) => {
+                    tracing::error!(%error, %run, "what was shown of an answer could not be looked up")
+                }
+            }
+            let pause = tokio::time::sleep(pauses.next().unwrap_or_default());
+            self.sender.unless_stopping(pause, &CancellationToken::new()).await.ok()?;
+        }
+    }
+
+    fn begin(&self, preview: Preview) {
+        let (run, preview) = (preview.run, Arc::new(preview));
+        lock(&self.previews).insert(run, Arc::clone(&preview));
+        let (sender, previews) = (self.sender.clone(), Arc::clone(&self.previews));
+        self.background.spawn("live", async move {
+            let _listed = Listed { previews, run };
+            match preview.place.is_group() {
+                true => group::show(&preview, &sender).await,
+                false => draft::show(&preview, &sender).await,
+            }
+        });
+    }
+
+    fn status(&self, language: Option<&str>, key: StatusKey, hint: Option<&str>) -> Option<String> {
+        let text = self.locales.of(language).get(key.0)?;
+        Some(fill(text, &[("hint", hint.unwrap_or("…"))]))
+    }
+}
+
+impl Listener for Live {
+    fn hear(&self, event: &TurnEvent) {
+        if let TurnEventKind::Started { place, message, language } = &event.kind {
+            if let Some(message) = message {
+                self.begin(Preview::new(event.run, place.clone(), *message, language.clone()));
+            }
+            return;
+        }
+        let Some(preview) = lock(&self.previews).get(&event.run).cloned() else {
+            return;
+        };
+        match &event.kind {
+            TurnEventKind::Started { .. } => {}
+            TurnEventKind::Delta(text) => preview.change(|incoming| {
+                incoming.status = None;
+                incoming.text.push_str(text);
+                incoming.since = incoming.since.or_else(|| Some(Instant::now()));
+            }),
+            TurnEventKind::PassEnded { kept } => preview.change(|incoming| {
+                incoming.pass += 1;
+                incoming.text.clone_from(kept);
+                incoming.since = (!kept.is_empty()).then(Instant::now);
+            }),
+            TurnEventKind::ToolStarted { name: _, status, hint } => {
+                let status = self.status(preview.language.as_deref(), *status, hint.as_deref());
+                preview.change(|incoming| incoming.status = status);
+            }
+            TurnEventKind::ToolEnded { .. }
+            | TurnEventKind::Action { .. }
+            | TurnEventKind::Child { .. }
+            | TurnEventKind::Closed(_)
+            | TurnEventKind::MemoryUpdated { .. } => {}
+            TurnEventKind::Ended => preview.end(),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What follows when the bot is put out of a chat, comes into one, or is blocked and taken back.
+
+use std::sync::Arc;
+
+use chrono::DateTime;
+
+use super::groups::GroupAsk;
+use super::{Arrival, Fate, Router};
+use crate::commands::{Asker, notices};
+use crate::inbound;
+use crate::views::{MemberUpdateView, MessageView};
+use figaro_base::ids::UpdateId;
+use figaro_domain::access::AccessChange;
+use figaro_domain::audit::AuditActor;
+use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::message::Speaker;
+use figaro_policy::access::{Standing, Verdict, is_served, judge};
+use figaro_store::StoreError;
+
+impl Router {
+    /// The bot was put out of a chat, or is in it again. A private chat is left by blocking the bot.
+    pub(super) async fn membership(
+        self: &Arc<Self>,
+        id: UpdateId,
+        member: MemberUpdateView,
+        arrival: Arrival,
+    ) -> Result<Fate, StoreError> {
+        let is_out = |status: &str| ["left", "kicked", ""].contains(&status);
+        let is_in = |status: &str| ["administrator", "member"].contains(&status);
+        let (old, new) = (member.old_chat_member.status.as_str(), member.new_chat_member.status.as_str());
+        let place = inbound::place_of_chat(&member.chat);
+        if !new.is_empty() && is_out(new) {
+            self.resting.leave(place.chat).await?;
+            return Ok(Fate::Settled);
+        }
+        match place.kind {
+            ChatKind::Group if is_out(old) && is_in(new) => self.joined(id, place, member, arrival).await,
+            ChatKind::Private if is_out(old) && is_in(new) => self.unblocked(id, place, member).await,
+            _ => Ok(Fate::Dropped("membership")),
+        }
+    }
+
+    /// Notes who came into a group that the bot serves: they can be meant by name before they write.
+    pub(super) async fn note_came(&self, view: &MessageView) -> Result<(), StoreError> {
+        let people = view.new_chat_members.iter().filter(|user| !user.is_bot);
+        let people: Vec<Speaker> = people.map(inbound::speaker_of).collect();
+        let place = inbound::place(view);
+        let Some(user) = view.from.as_ref().filter(|_| place.is_group() && !people.is_empty()) else {
+            return Ok(());
+        };
+        let list = self.settings.access().await?;
+        match judge(&self.access, &list, &place, &inbound::speaker_of(user).user, self.clock.now()) {
+            Verdict::Allow(_) if is_served(&self.access, &list, &place) => {
+                let at = DateTime::from_timestamp(view.date, 0).unwrap_or_default();
+                self.people.came(place.chat, people, at).await
+            }
+            Verdict::Allow(_) | Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_) => Ok(()),
+        }
+    }
+
+    /// Somebody takes the bot back: tasks that rest since they blocked it are offered.
+    async fn unblocked(
+        self: &Arc<Self>,
+        id: UpdateId,
+        place: Place,
+        member: MemberUpdateView,
+    ) -> Result<Fate, StoreError> {
+        let speaker = inbound::speaker_of(&member.from);
+        let list = self.settings.access().await?;
+        let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user, self.clock.now())
+        else {
+            return Ok(Fate::Dropped("membership"));
+        };
+        let client = member.from.language_code.clone();
+        let language = self.commands.language(place.chat, client.as_deref()).await;
+        let asker = Asker { place, speaker, language, client, standing, message: None };
+        let Some(card) = self.resting.returned(&asker).await? else { return Ok(Fate::Settled) };
+        let this = Arc::clone(self);
+        self.background.spawn("unblocked", async move { this.show(id, &asker, card).await });
+        Ok(Fate::Pending)
+    }
+
+    /// The bot was added to a group: by an owner, the group may talk to it from now on; of one that nobody has let in, owners are
+    /// asked. It says so where it may talk, and offers tasks that rest since it was put out of the group.
+    async fn joined(
+        self: &Arc<Self>,
+        id: UpdateId,
+        place: Place,
+        member: MemberUpdateView,
+        arrival: Arrival,
+    ) -> Result<Fate, StoreError> {
+        let adder = inbound::speaker_of(&member.from);
+        let list = self.settings.access().await?;
+        let client = member.from.language_code.clone();
+        let language = self.commands.language(place.chat, client.as_deref()).await;
+        let standing = match judge(&self.access, &list, &place, &adder.user, self.clock.now()) {
+            Verdict::Allow(standing) => standing,
+            Verdict::Unapproved => {
+                tracing::warn!(chat = %place.chat, by = %adder.user, "added to a group that no owner has let in");
+                let asker = Asker {
+                    place,
+                    speaker: adder,
+                    language,
+                    client,
+                    standing: Standing::Member,
+                    message: None,
+                };
+                return self.ask_about_group(id, GroupAsk { asker, is_added: true }, arrival).await;
+            }
+            Verdict::Stranger | Verdict::Ignore(_) => return Ok(Fate::Settled),
+        };
+        if standing == Standing::Owner {
+            self.settings
+                .change_access(AccessChange::AllowChat(place.chat), AuditActor::Person(adder.user.clone()))
+                .await?;
+        }
+        let is_admin = member.new_chat_member.status == "administrator";
+        let asker = Asker { place, speaker: adder, language, client, standing, message: None };
+        let offer = self.resting.returned(&asker).await?;
+        let this = Arc::clone(self);
+        self.background.spawn("joined", async move {
+            let cards = &this.commands.cards;
+            let card = notices::joined(cards.texts(&asker), &this.me, is_admin);
+            let Some(offer) = offer else { return this.show(id, &asker, card).await };
+            if cards.show(&asker, card).await {
+                this.show(id, &asker, offer).await;
+            }
+        });
+        Ok(Fate::Pending)
+    }
+}

@@ -1,0 +1,35 @@
+//! A message with what the store knows of it: the language of its chat, the task that it is about.
+
+use super::Router;
+use crate::inbound;
+use crate::views::MessageView;
+use figaro_base::ids::UpdateId;
+use figaro_domain::message::Inbound;
+use figaro_domain::task::Task;
+use figaro_store::StoreError;
+
+impl Router {
+    /// A message as the domain knows it, with the language to speak to its writer in; `None` for one that no person wrote, and no
+    /// bot that is allowed in its group.
+    pub(super) async fn read(&self, id: UpdateId, view: &MessageView) -> Result<Option<Inbound>, StoreError> {
+        let part = match inbound::read(id, view, &self.me) {
+            Some(part) => Some(part),
+            None => self.read_bot(id, view).await?,
+        };
+        let Some(part) = part else { return Ok(None) };
+        let language = self.commands.language(part.place.chat, part.language.as_deref()).await;
+        Ok(Some(Inbound { language, ..part }))
+    }
+
+    /// A message; where it replies to one that shows a task, it says so.
+    pub(super) async fn about_task(&self, mut part: Inbound) -> Result<Inbound, StoreError> {
+        if let Some(quoted) = part.quotes.as_mut().filter(|_| part.reply_to_bot)
+            && let Some(message) = quoted.message
+        {
+            let (chat, tasks) = (part.place.chat, self.tasks.tasks(part.place.chat).await?);
+            let is_meant = |task: &&Task| task.is_live() && task.message(chat, message).is_some();
+            quoted.task = tasks.iter().find(is_meant).map(|task| task.id);
+        }
+        Ok(part)
+    }
+}

@@ -1,0 +1,74 @@
+//! What messages say about sessions: the new name of one, and whether somebody has chosen the title of a topic.
+
+use std::sync::Arc;
+
+use super::{Arrival, Fate, Router};
+use crate::commands::Asker;
+use crate::inbound;
+use crate::views::MessageView;
+use figaro_base::ids::SessionId;
+use figaro_domain::message::Inbound;
+use figaro_policy::access::{Standing, Verdict, judge};
+use figaro_store::StoreError;
+
+impl Router {
+    /// A reply with the words that a card has asked for: the new name of a session, or other words for a memory.
+    pub(super) async fn words_asked_for(
+        self: &Arc<Self>,
+        part: &Inbound,
+        standing: Standing,
+        arrival: Arrival,
+    ) -> Result<Option<Fate>, StoreError> {
+        if let Some(session) = self.renames.meant(part).await? {
+            return Ok(Some(self.rename(session, part.clone(), standing, arrival)));
+        }
+        let Some(memory) = self.rewordings.meant(part).await? else { return Ok(None) };
+        let card = self.rewordings.reword(memory, part, standing).await;
+        Ok(Some(self.answer(part, standing, card, None)))
+    }
+
+    /// A reply that gives a session a new name. It takes a place, as a command does.
+    fn rename(
+        self: &Arc<Self>,
+        session: SessionId,
+        part: Inbound,
+        standing: Standing,
+        arrival: Arrival,
+    ) -> Fate {
+        let slot = match self.slot(&part, arrival) {
+            Ok(slot) => slot,
+            Err(refusal) => {
+                self.refuse(&part, refusal);
+                return Fate::Dropped("no_room");
+            }
+        };
+        let this = Arc::clone(self);
+        self.background.spawn("rename", async move {
+            let _slot = slot;
+            let card = this.renames.name(session, &part, standing).await;
+            this.show(part.update, &Asker::new(&part, standing), card).await;
+        });
+        Fate::Pending
+    }
+
+    /// Notes whether the title of the topic that a message stands in is one that Telegram made up: then the name of the first
+    /// session may become the title. It is told when the topic is made, or with what a message replies to.
+    pub(super) async fn note_title(&self, view: &MessageView) -> Result<(), StoreError> {
+        let created = view.forum_topic_created.as_ref();
+        let root = view.reply_to_message.as_ref().and_then(|root| root.forum_topic_created.as_ref());
+        let is_renamed = view.forum_topic_edited.as_ref().is_some_and(|edited| edited.name.is_some());
+        let made_up = created.or(root).map(|topic| topic.is_name_implicit);
+        if !is_renamed && made_up != Some(true) {
+            return Ok(());
+        }
+        let place = inbound::place(view);
+        let Some(user) = view.from.as_ref().filter(|_| place.topic.is_some()) else { return Ok(()) };
+        let list = self.settings.access().await?;
+        let verdict = judge(&self.access, &list, &place, &inbound::speaker_of(user).user, self.clock.now());
+        match (verdict, is_renamed) {
+            (_, true) => self.sessions.title_topic(place.conversation()).await,
+            (Verdict::Allow(_), false) => self.sessions.learn_untitled(place.conversation()).await,
+            (Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_), false) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Messages that are no commands: questions, answers to what was asked of their writers, and background.
+
+use std::sync::Arc;
+
+use super::{Arrival, Fate, Router};
+use figaro_agent::turn::question::Question;
+use figaro_agent::turn::queue::{Job, Posted};
+use figaro_domain::chat::{AnswerWhen, ChatConfig};
+use figaro_domain::conversation::KEPT_BACKGROUND;
+use figaro_domain::message::Inbound;
+use figaro_domain::reception::Reception;
+use figaro_policy::access::Standing;
+use figaro_store::StoreError;
+
+impl Router {
+    /// A message that is no command: a question, what was asked of its writer, or background.
+    pub(super) async fn talk(
+        self: &Arc<Self>,
+        part: Inbound,
+        standing: Standing,
+        arrival: Arrival,
+    ) -> Result<Fate, StoreError> {
+        if let Some(card) = self.personas.answered(&part, standing).await? {
+            return Ok(self.answer(&part, standing, card, None));
+        }
+        // What was asked of somebody is not refused for want of room, nor by a setting.
+        if let Some(run) = self.parked.answered_by(&part).await
+            && let Some(conversation) = self.parked.answer(run, &part).await?
+        {
+            self.mailboxes.post(conversation, Job::GoOn(run));
+            return Ok(Fate::Settled);
+        }
+        if let Some(fate) = self.words_asked_for(&part, standing, arrival).await? {
+            return Ok(fate);
+        }
+        let config = match self.settings.chat_config(part.place.chat).await {
+            // They will not be readable later either, and a question is not left unanswered for it.
+            Err(error @ StoreError::Record { .. }) => {
+                tracing::error!(%error, chat = %part.place.chat, "settings cannot be read; those of a new chat hold");
+                ChatConfig::default()
+            }
+            config => config?,
+        };
+        let unmeant = match config.answer_when {
+            _ if !part.place.is_group() => None,
+            AnswerWhen::Always => None,
+            AnswerWhen::Mention => (!part.is_addressed()).then_some(Reception::NotAddressed),
+            AnswerWhen::Off => Some(Reception::Off),
+        };
+        let continues = self.mailboxes.continues(&part);
+        if let Some(why) = unmeant.filter(|_| !continues) {
+            return self.add_background(&part, why).await;
+        }
+        let slot = match self.slot(&part, arrival) {
+            Ok(slot) => slot,
+            Err(refusal) => {
+                self.refuse(&part, refusal);
+                return match part.place.is_group() {
+                    true => self.add_background(&part, Reception::NoRoom).await,
+                    false => Ok(Fate::Dropped("no_room")),
+                };
+            }
+        };
+        if !continues && let Some(card) = self.zones.answered(&config, &part, standing).await {
+            return Ok(self.answer(&part, standing, card, Some(slot)));
+        }
+        let conversation = part.place.conversation();
+        let part = self.about_task(part).await?;
+        self.newest.note(&part.place, part.message);
+        let job = Job::Ask(Question::new(part, standing));
+        self.mailboxes.post(conversation, Posted::new(job, Some(slot)));
+        Ok(Fate::Asked)
+    }
+
+    pub(super) async fn add_background(&self, part: &Inbound, why: Reception) -> Result<Fate, StoreError> {
+        self.conversations.add_background(part.place.conversation(), part, KEPT_BACKGROUND).await?;
+        Ok(Fate::Kept(why))
+    }
+}

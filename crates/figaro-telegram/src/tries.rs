@@ -1,0 +1,130 @@
+//! How long and how often a message is tried again when Telegram does not take it. Used by `send`, `amend` and `poller`.
+
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::time::Instant;
+
+use figaro_base::ids::DeliveryId;
+use figaro_domain::delivery::PendingDelivery;
+
+/// The pause before another try doubles from the first to the second of these, and up to as much again is added at random.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(30));
+/// Each repeat may leave a copy in the chat, so they are spread: from a tenth of a second to about a minute.
+const REPEAT_FACTOR: f32 = 5.0;
+/// A call of unknown outcome is made again so often.
+pub const MAX_REPEATS: u32 = 5;
+/// What was certainly not sent is tried again for so long.
+const SEND_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
+
+/// Pauses that grow without an end, for what is tried until it works.
+#[must_use]
+pub fn pauses() -> ExponentialBackoff {
+    let growing = ExponentialBuilder::new().with_min_delay(PAUSES.0).with_max_delay(PAUSES.1);
+    growing.without_max_times().with_jitter().build()
+}
+
+/// The tries that are left for one message.
+#[derive(Debug)]
+pub struct Tries {
+    /// The delivery that repeats are counted in; none for what is nowhere recorded.
+    pub delivery: Option<DeliveryId>,
+    until: Instant,
+    pauses: ExponentialBackoff,
+    repeats: ExponentialBackoff,
+}
+
+impl Tries {
+    /// For a message that is nowhere recorded.
+    #[must_use]
+    pub fn unrecorded(now: DateTime<Utc>) -> Self {
+        Self::new(None, now, now, 0)
+    }
+
+    /// For a part of a delivery that has been repeated so often. However old it is, it is tried once.
+    #[must_use]
+    pub fn of(delivery: &PendingDelivery, now: DateTime<Utc>, repeated: u32) -> Self {
+        Self::new(Some(delivery.id), delivery.created_at, now, repeated)
+    }
+
+    fn new(delivery: Option<DeliveryId>, written: DateTime<Utc>, now: DateTime<Utc>, repeated: u32) -> Self {
+        // A clock that was set back makes no message younger than now.
+        let age = (now - written).max(TimeDelta::zero()).to_std().unwrap_or(SEND_TIMEOUT);
+        let left = usize::try_from(MAX_REPEATS.saturating_sub(repeated)).unwrap_or_default();
+        let spread = ExponentialBuilder::new().with_min_delay(PAUSES.0).with_factor(REPEAT_FACTOR);
+        Self {
+            delivery,
+            // The time that passes is measured by a clock that nobody sets.
+            until: Instant::now() + SEND_TIMEOUT.saturating_sub(age),
+            pauses: pauses(),
+            repeats: spread.without_max_delay().with_max_times(left).with_jitter().build(),
+        }
+    }
+
+    /// How long to wait before a message that was certainly not sent is tried again; `None` when its time is over.
+    pub fn again(&mut self) -> Option<Duration> {
+        if self.is_over() { None } else { self.pauses.next() }
+    }
+
+    /// How long to wait before a message is repeated that may have been sent; `None` when it may not be.
+    pub fn repeat(&mut self) -> Option<Duration> {
+        if self.is_over() { None } else { self.repeats.next() }
+    }
+
+    /// Whether no further try is to be made.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        Instant::now() >= self.until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(hours: i64) -> DateTime<Utc> {
+        DateTime::UNIX_EPOCH + TimeDelta::hours(hours)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_not_sent_is_tried_again_for_a_day() {
+        let mut tries = Tries::new(None, at(0), at(1), 0);
+        let mut waited = Duration::ZERO;
+        let mut times = 0;
+        while let Some(pause) = tries.again() {
+            assert!(pause <= PAUSES.1 * 2, "{pause:?}");
+            waited += pause;
+            times += 1;
+            tokio::time::advance(pause).await;
+        }
+        let hours = 23 * 3600;
+        assert!((hours..hours + 60).contains(&waited.as_secs()), "{waited:?}");
+        assert!(times > 1000, "{times} tries");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_may_have_been_sent_is_repeated_five_times_within_some_minutes() {
+        for (repeated, left) in [(0, 5), (1, 4), (4, 1), (5, 0), (9, 0)] {
+            let mut tries = Tries::new(None, at(0), at(0), repeated);
+            let pauses: Vec<Duration> = std::iter::from_fn(|| tries.repeat()).collect();
+            assert_eq!(pauses.len(), left, "{pauses:?}");
+            let sum: Duration = pauses.iter().sum();
+            assert!(
+                sum < Duration::from_secs(180) && (left < 5 || sum > Duration::from_secs(60)),
+                "{pauses:?}"
+            );
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_old_message_has_no_further_try_and_one_of_the_future_a_day() {
+        assert!(Tries::new(None, at(0), at(25), 0).is_over());
+        assert!(Tries::new(None, at(0), at(25), 0).repeat().is_none());
+        let tries = Tries::new(None, at(48), at(0), 0);
+        tokio::time::advance(Duration::from_secs(23 * 3600)).await;
+        assert!(!tries.is_over());
+        tokio::time::advance(Duration::from_secs(2 * 3600)).await;
+        assert!(tries.is_over());
+    }
+}
