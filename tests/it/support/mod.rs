@@ -6,7 +6,6 @@ pub mod bot;
 pub mod canned;
 pub mod demo;
 pub mod dialogue;
-pub mod embedded;
 pub mod http;
 pub mod proc;
 pub mod proxy;

@@ -16,7 +16,7 @@ use figaro_telegram::commands::{Access, Card, Command, Group, Outcome, Press, Pr
 use figaro_telegram::send::Button;
 use serde_json::Value;
 
-use crate::support::embedded::Embedded;
+use crate::embedded::Embedded;
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 

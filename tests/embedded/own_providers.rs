@@ -15,8 +15,8 @@ use figaro_provider::{Descriptor, Event, EventStream, Finish, Item, Provider, Pr
 use futures::future::{self, BoxFuture};
 use futures::{FutureExt, StreamExt, stream};
 
+use crate::embedded::Embedded;
 use crate::support::bot::Recipe;
-use crate::support::embedded::Embedded;
 use crate::support::scene::{labels, text};
 use crate::support::{ANN, World};
 

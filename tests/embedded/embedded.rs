@@ -8,8 +8,8 @@ use futures::stream;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::bot::Recipe;
-use super::{TIMEOUT, World};
+use crate::support::bot::Recipe;
+use crate::support::{TIMEOUT, World};
 
 /// A running bot; it ends with the test.
 pub struct Embedded {
