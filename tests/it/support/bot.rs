@@ -40,7 +40,8 @@ impl Recipe {
         self
     }
 
-    /// What is set for it.
+    /// The variables set for it.
+    #[allow(dead_code, reason = "read by the tests of the embedded bot")]
     pub fn variables(&self) -> &BTreeMap<String, String> {
         &self.variables
     }
