@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "local-embedder")]
 use tokio::task::spawn_blocking;
 
 use super::failure::Refusal;
@@ -12,6 +13,7 @@ use figaro_base::shutdown::TaskTracker;
 use figaro_config::EmbedderSettings;
 use figaro_provider::Providers;
 use figaro_provider::embed::Embedder;
+#[cfg(feature = "local-embedder")]
 use figaro_provider::embed::local::LocalEmbedder;
 
 /// What an embedder works with.
@@ -52,8 +54,17 @@ pub(super) async fn embedder(parts: EmbedderParts<'_>) -> Result<Option<Arc<dyn 
     }
 }
 
+#[cfg(feature = "local-embedder")]
 async fn local(folder: PathBuf, clock: Clock, background: TaskTracker) -> Result<Arc<dyn Embedder>, Refusal> {
     let opened = spawn_blocking(move || LocalEmbedder::open(&folder, clock, background)).await;
     let opened = opened.map_err(|broken| Refusal(format!("EMBEDDER: {broken}")))?;
     Ok(Arc::new(opened.map_err(|why| Refusal(format!("EMBEDDER: {why}")))?))
+}
+
+#[cfg(not(feature = "local-embedder"))]
+async fn local(_: PathBuf, _: Clock, _: TaskTracker) -> Result<Arc<dyn Embedder>, Refusal> {
+    Err(Refusal(
+        "EMBEDDER: this build has no local models: build it with --features local-embedder, or choose a model of a service"
+            .to_owned(),
+    ))
 }

@@ -1,17 +1,12 @@
-//! Models that turn texts into numbers: of services, against the offline model in each dialect, and one in a folder. The
-//! tests of a real model run where `FIGARO_EMBEDDER` names its folder, which `tests/embedder/run` sees to.
+//! Models of services that turn texts into numbers, against the offline model in each dialect.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use figaro_base::clock::Clock;
-use figaro_base::shutdown::TaskTracker;
 use figaro_config::ProviderSettings;
 use figaro_offline::model::{Reply, VectorFault};
-use figaro_provider::embed::local::LocalEmbedder;
 use figaro_provider::embed::{EmbedError, Embedded, Embedder, Purpose};
 use figaro_provider::{BUILTIN, ProviderError};
 
@@ -42,13 +37,8 @@ fn embedder(world: &World, provider: &str, model: &str) -> Arc<dyn Embedder> {
     descriptor.embedder.unwrap()(&settings, model, http, Duration::from_secs(2))
 }
 
-fn dot(one: &[f32], other: &[f32]) -> f32 {
+pub(crate) fn dot(one: &[f32], other: &[f32]) -> f32 {
     one.iter().zip(other).map(|(a, b)| a * b).sum()
-}
-
-/// How alike the first text and each of the others are.
-fn likeness(embedded: &Embedded) -> Vec<f32> {
-    embedded.vectors[1..].iter().map(|other| dot(&embedded.vectors[0], other)).collect()
 }
 
 #[tokio::test]
@@ -209,8 +199,15 @@ async fn check_tries_the_embedder_and_says_what_to_do() {
         ),
         ("ollama:skynet", Err("skynet` fetches it): choose another EMBEDDER")),
         ("compatible:m", Err("check COMPATIBLE_BASE_URL, LLM_PROXY and the network")),
+        #[cfg(feature = "local-embedder")]
         ("local:./empty", Err("EMBEDDER: the folder ./empty has no file that ends in .onnx")),
+        #[cfg(feature = "local-embedder")]
         ("local:./none", Err("EMBEDDER: there is no folder ./none")),
+        #[cfg(not(feature = "local-embedder"))]
+        (
+            "local:./empty",
+            Err("EMBEDDER: this build has no local models: build it with --features local-embedder"),
+        ),
     ];
     for (value, wanted) in cases {
         world.script.push(Reply::text("Yes."));
@@ -235,160 +232,4 @@ async fn check_tries_the_embedder_and_says_what_to_do() {
         said.contains("! embedder: openai:my-embedder will not be asked: DAILY_USD is the only bound"),
         "{said}"
     );
-}
-
-/// An embedder of this folder, and what drops its model.
-fn open(folder: &Path) -> (LocalEmbedder, TaskTracker) {
-    let background = TaskTracker::new();
-    (LocalEmbedder::open(folder, Clock::system(), background.clone()).unwrap(), background)
-}
-
-#[tokio::test]
-async fn a_folder_that_lacks_something_or_has_something_else_is_refused_by_name() {
-    let world = World::new().await;
-    let folder = world.folder.path().join("model");
-    let opened = || LocalEmbedder::open(&folder, Clock::system(), TaskTracker::new()).map(drop).unwrap_err();
-    assert!(opened().contains("there is no folder"));
-    fs::create_dir(&folder).unwrap();
-    assert!(opened().contains("has no file that ends in .onnx"));
-    fs::write(folder.join("a.onnx"), "not a model").unwrap();
-    assert!(opened().contains("has no vocab.txt or tokenizer.json"));
-    fs::write(folder.join("vocab.txt"), "[PAD]\n[UNK]\n[CLS]\nwords").unwrap();
-    fs::write(folder.join("b.onnx"), "nor this").unwrap();
-    assert!(opened().contains("has several models"));
-    fs::remove_file(folder.join("b.onnx")).unwrap();
-    fs::write(folder.join("config.json"), "{").unwrap();
-    assert!(opened().contains("config.json is not JSON"));
-    fs::remove_file(folder.join("config.json")).unwrap();
-
-    let told = async || open(&folder).0.embed(Purpose::Question, &["words"]).await.unwrap_err().to_string();
-    let error = told().await;
-    assert!(
-        error.contains("vocab.txt has no [SEP]") && error.contains(&folder.display().to_string()),
-        "{error}"
-    );
-    fs::write(folder.join("vocab.txt"), "[PAD]\n[UNK]\n[CLS]\n[SEP]\nwords").unwrap();
-    let error = told().await;
-    assert!(error.contains("a.onnx cannot be used"), "{error}");
-}
-
-/// The folder of a real model.
-#[expect(clippy::disallowed_methods, reason = "tests/embedder/run says where the model is")]
-pub fn real() -> PathBuf {
-    PathBuf::from(
-        std::env::var("FIGARO_EMBEDDER").expect("FIGARO_EMBEDDER names the folder of all-MiniLM-L6-v2"),
-    )
-}
-
-/// The memory of this process, in megabytes.
-fn rss() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
-}
-
-#[tokio::test]
-#[ignore = "needs a model of 23 MB: tests/embedder/run fetches it"]
-async fn a_real_model_knows_what_is_alike() {
-    let (embedder, _background) = open(&real());
-    let cases = [
-        ("I'm off sugar", ["Should I bake you a cake?", "The train to Leeds leaves at nine."]),
-        ("My knee hurts when I climb stairs", ["She has joint pain", "He bought new curtains"]),
-        ("Where did we park the car?", ["The vehicle is in the garage on level 3", "Dinner was lovely"]),
-        ("Ann is allergic to peanuts", ["Can Ann eat this satay sauce?", "Ann is good at chess"]),
-        (
-            "Meeting moved to Friday",
-            ["The appointment is now at the end of the week", "My favourite colour is green"],
-        ),
-        ("Ünser Hund ist krank", ["unser hund ist krank!!", "Die Rechnung wurde bezahlt"]),
-    ];
-    for (text, [near, far]) in cases {
-        let likeness = likeness(&embedder.embed(Purpose::Passage, &[text, near, far]).await.unwrap());
-        println!("{:.3} {:.3}  {text} / {near} / {far}", likeness[0], likeness[1]);
-        assert!(likeness[0] > likeness[1] + 0.05, "{text}: {likeness:?}");
-    }
-    // As sentence-transformers has it for the same texts with the model's own weights, within what eight bits change.
-    let pair = ["That is a happy person", "That is a very happy person"];
-    let likeness = likeness(&embedder.embed(Purpose::Passage, &pair).await.unwrap());
-    assert!((likeness[0] - 0.943).abs() < 0.01, "{likeness:?}");
-}
-
-#[tokio::test]
-#[ignore = "needs a model of 23 MB: tests/embedder/run fetches it"]
-async fn a_real_model_gives_the_same_alone_and_among_others_for_texts_of_any_length() {
-    let (embedder, _background) = open(&real());
-    let long = "The quick brown fox jumps over the lazy dog. ".repeat(2_000);
-    let longer = format!("{long}And then something else happens.");
-    let texts = [
-        "",
-        " ",
-        "Hello",
-        "A rather longer text about the weather in Riga, which was fine.",
-        &long,
-        &longer,
-        "Hello",
-    ];
-    let all = embedder.embed(Purpose::Passage, &texts).await.unwrap();
-    for (text, vector) in texts.iter().zip(&all.vectors) {
-        let alone = embedder.embed(Purpose::Question, &[text]).await.unwrap();
-        assert_eq!(vector.len(), 384);
-        assert!((dot(vector, vector) - 1.0).abs() < 1e-5);
-        let apart = vector.iter().zip(&alone.vectors[0]).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-        assert!(apart < 1e-4, "{apart} at {}", text.len());
-    }
-    assert_eq!(all.vectors[4], all.vectors[5], "of a long text its beginning counts");
-    assert!(all.tokens < 3 * 512, "{}", all.tokens);
-}
-
-#[tokio::test]
-#[ignore = "needs a model of 23 MB: tests/embedder/run fetches it"]
-async fn a_real_model_is_loaded_when_needed_dropped_when_idle_and_serves_all_who_ask() {
-    let (embedder, background) = open(&real());
-    let name = embedder.name().to_owned();
-    assert!(name.len() == "local:".len() + 12 && !embedder.is_loaded().await, "{name}");
-    let before = rss();
-    let first = embedder.embed(Purpose::Question, &["Is anybody there?"]).await.unwrap();
-    let loaded = rss();
-    assert!(embedder.is_loaded().await);
-    let texts: Vec<String> =
-        (0..100).map(|number| format!("Message {number}: we meet at {number} o'clock")).collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let begun = Instant::now();
-    embedder.embed(Purpose::Passage, &texts).await.unwrap();
-    let hundred = begun.elapsed();
-    let asked = Instant::now();
-    let many = async { embedder.embed(Purpose::Passage, &texts).await.unwrap() };
-    let question = async {
-        let embedded = embedder.embed(Purpose::Question, &["Is anybody there?"]).await.unwrap();
-        (embedded, asked.elapsed())
-    };
-    let (_, (again, waited)) = tokio::join!(many, question);
-    assert_eq!(again.vectors, first.vectors);
-    assert!(waited < hundred / 4, "a question waits for one text, not for a hundred: {waited:?}");
-
-    // Whoever gives up does not end the next one's call.
-    let given_up =
-        tokio::time::timeout(Duration::from_millis(1), embedder.embed(Purpose::Passage, &texts)).await;
-    assert!(given_up.is_err());
-
-    // Five minutes pass at once: the timer is the runtime's, and such a clock goes by it.
-    drop(embedder);
-    let clock = Clock::told_by(|| chrono::DateTime::UNIX_EPOCH);
-    let idle = LocalEmbedder::open(&real(), clock, background.clone()).unwrap();
-    idle.embed(Purpose::Question, &["once"]).await.unwrap();
-    tokio::time::pause();
-    tokio::time::sleep(Duration::from_secs(299)).await;
-    assert!(idle.is_loaded().await, "not yet");
-    tokio::time::sleep(Duration::from_secs(10)).await;
-    assert!(!idle.is_loaded().await, "dropped");
-    tokio::time::resume();
-    let dropped = rss();
-    assert_eq!(idle.embed(Purpose::Question, &["Is anybody there?"]).await.unwrap().vectors, first.vectors);
-    println!("{name}: 100 short texts in {} ms", hundred.as_millis());
-    println!(
-        "memory of the process: {before} MB before, {loaded} MB loaded, {dropped} MB after it was dropped"
-    );
-    background.stop();
-    assert!(background.finish(Duration::from_secs(5)).await);
-    assert_eq!(idle.embed(Purpose::Question, &["late"]).await, Err(EmbedError::Stopped));
 }

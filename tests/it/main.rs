@@ -34,6 +34,8 @@ mod demo_examples;
 mod discovery;
 mod dm;
 mod embedder;
+#[cfg(feature = "local-embedder")]
+mod embedder_local;
 mod export;
 mod faults;
 mod forgetting;

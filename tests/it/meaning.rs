@@ -1,8 +1,6 @@
 //! What older messages are found by their meaning, and how their vectors are made: in the background, within the caps, and anew
 //! where another model makes them. What the embedder does not give delays no answer.
 
-use std::fs;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -13,8 +11,6 @@ use figaro_offline::model::{ModelRequest, Reply, VectorFault, VectorRequest};
 use figaro_store::ConversationStore;
 use serde_json::Value;
 
-use super::embedder::real;
-use super::languages_of_memory::{Pair, conversation, languages, memory};
 use super::recall::{SMALL, found, older, recall, talks_of_other_things};
 use super::task_tools::{now, says, start};
 use crate::support::proc::becomes;
@@ -234,77 +230,4 @@ async fn vectors_go_with_the_session_they_are_of() {
     let messages = world.records().all("messages");
     assert_eq!(left.len(), 2);
     assert!(left.iter().all(|(key, _)| messages.iter().any(|(other, _)| other == key)));
-}
-
-/// Questions, and a message each that answers them in other words.
-const PAIRS: [(&str, &str); 24] = [
-    ("Should I bake you a cake?", "I'm off sugar since my last check-up."),
-    ("Could you climb the tower with us?", "My knee hurts on stairs."),
-    ("Where did we park?", "The vehicle is on level 3 of the garage."),
-    ("Is Ann safe with satay sauce?", "Peanuts make her throat swell."),
-    ("When is the appointment?", "They moved our meeting to Friday at ten."),
-    ("What pet does Tom own?", "His hamster escaped from its cage."),
-    ("How do I get online at your place?", "The wifi password is on the fridge."),
-    ("Which instrument does Lea play?", "She practises the cello before breakfast."),
-    ("Is grandma still in hospital?", "The doctors let her go home on Tuesday."),
-    ("What colour should the kitchen be?", "I would love yellow walls where we cook."),
-    ("Does he drink alcohol?", "Peter never touches wine or beer."),
-    ("How was your holiday?", "Two weeks in Portugal, and it rained nearly every day."),
-    ("What is her job?", "Maria teaches maths to teenagers."),
-    ("Who looks after the kids?", "My neighbour babysits in the afternoons."),
-    ("Do you get along with dogs?", "I was bitten by a terrier as a boy and keep away from them."),
-    ("What should we buy him for his birthday?", "Dad wants new fishing rods as a present."),
-    ("Are you religious?", "We go to church every Sunday."),
-    ("Why was the flight late?", "Our plane waited three hours because of fog."),
-    ("What food can I cook for Nina?", "She gave up meat and eats vegetables only."),
-    ("How much rent do they pay?", "The flat costs them 900 euros a month."),
-    ("Is the printer working?", "The machine jams whenever I want something on paper."),
-    ("What made her so sad?", "Her cat died last night, and she cried for hours."),
-    ("Are they a couple now?", "Jo and Sam got engaged in spring."),
-    ("Which sport does your son do?", "He swims laps with his club at dawn."),
-];
-
-/// The parts of the pairs that are found among the best five and among all that is carried.
-async fn rates(world: &World, embedder: &str) -> [usize; 2] {
-    let args = ["--store", "./measured", "--batch", "asked.jsonl", "--budget", "1000", "--only", "retrieved"];
-    let bot = world.bot().set("EMBEDDER", embedder).arg("memory").arg("recall").arg("--json");
-    let output = args.iter().fold(bot, |bot, arg| bot.arg(arg)).run_long().await;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let mut rates = [0, 0];
-    for line in String::from_utf8(output.stdout).unwrap().lines() {
-        let line: Value = serde_json::from_str(line).unwrap();
-        let at = line["question_id"].as_str().unwrap().split_once('/').unwrap().1;
-        let wanted = format!("pair-{at}");
-        let place = line["items"].as_array().unwrap().iter().position(|item| item["id"] == wanted.as_str());
-        rates[0] += usize::from(place.is_some_and(|place| place < 5));
-        rates[1] += usize::from(place.is_some());
-    }
-    rates
-}
-
-#[tokio::test]
-#[ignore = "needs a model of 23 MB: tests/embedder/run fetches it"]
-async fn a_real_model_finds_messages_that_share_no_word_with_the_question() {
-    let world = World::new().await;
-    let mut english = languages().remove("en").unwrap();
-    let pair = |(question, message): &(&str, &str)| Pair {
-        question: (*question).to_owned(),
-        message: (*message).to_owned(),
-        shares: false,
-    };
-    english.pairs = PAIRS.iter().map(pair).collect();
-    let (said, asked) = conversation("en", &english);
-    fs::write(world.folder.path().join("said.jsonl"), said).unwrap();
-    fs::write(world.folder.path().join("asked.jsonl"), asked.join("\n")).unwrap();
-    memory(&world, &["import", "--store", "./measured", "said.jsonl"]).await;
-    let folder = real();
-    let folder = fs::canonicalize::<&Path>(&folder).unwrap();
-    let without = rates(&world, "off").await;
-    let with = rates(&world, &format!("local:{}", folder.display())).await;
-    let percent = |count: usize| count * 100 / PAIRS.len();
-    println!("questions that share no word with their message, among 1,000 others, within 1,000 tokens:");
-    for (name, [best, all]) in [("words alone", without), ("words and meaning", with)] {
-        println!("  {name}: {} % among the best five, {} % in the context", percent(best), percent(all));
-    }
-    assert!(percent(with[1]) >= 50 && with[1] >= 2 * without[1], "{without:?} {with:?}");
 }

@@ -127,7 +127,7 @@ const LAST: &[Variable] = &[
     variable(
         "EMBEDDER",
         "off",
-        "Also finds earlier messages that mean the same in other words, by a model that turns texts into numbers: off, openai:MODEL, compatible:MODEL, ollama:MODEL or gemini:MODEL such as openai:text-embedding-3-small (every message goes there once), or local:FOLDER with an ONNX sentence model such as all-MiniLM-L6-v2 and its vocabulary, which runs in the bot itself.",
+        "Also finds earlier messages that mean the same in other words, by a model that turns texts into numbers: off, openai:MODEL, compatible:MODEL, ollama:MODEL or gemini:MODEL such as openai:text-embedding-3-small (every message goes there once), or local:FOLDER with an ONNX sentence model such as all-MiniLM-L6-v2 and its vocabulary, which runs in the bot itself (published builds have it; others need --features local-embedder).",
     ),
     variable(
         "DAILY_TOKENS",

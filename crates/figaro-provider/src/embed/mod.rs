@@ -2,6 +2,7 @@
 //! folder of this machine. Used by whoever looks things up by what they mean.
 
 mod error;
+#[cfg(feature = "local-embedder")]
 pub mod local;
 pub(super) mod service;
 
