@@ -1,5 +1,9 @@
-//! The agent: its tools, the turn of a question from queue to answer, and the scheduler that asks at the times of tasks. Knows
-//! neither Telegram nor HTTP: these put questions in ([`turn::queue`]) and show its events ([`delivery`]).
+//! The agent: its tools, the turn of a question from queue to answer, and the scheduler of tasks. Called by `figaro-telegram` and
+//! `figaro-gateway`, which put questions into [`turn::queue::Mailboxes`] and show the events of [`delivery::Bus`]. Knows neither
+//! Telegram nor HTTP.
+//!
+//! Public types to start from: [`turn::question::Question`], [`turn::pipeline::Turns`], [`tools::Tool`], [`tools::Registry`],
+//! [`scheduler::Scheduler`].
 
 pub mod delivery;
 pub mod files;

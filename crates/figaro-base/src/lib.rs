@@ -1,5 +1,6 @@
-//! What every other crate of Figaro stands on: ids, the clock, secrets, logging, tracked tasks, measures of text. Uses no other
-//! crate of ours.
+//! The ground of all crates: ids, clock, secrets, logging, tracked tasks, measures of text. Used by every crate; uses none of ours.
+//!
+//! Public types to start from: [`clock::Clock`], [`secret::Redactor`], [`shutdown::TaskTracker`], and the ids in [`ids`].
 
 pub mod clock;
 pub mod ids;

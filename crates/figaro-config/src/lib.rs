@@ -1,5 +1,7 @@
 //! Settings: one small struct per concern, read once from a map of variables. Every mistake is reported, not only the
-//! first. Read by `main`, handed in pieces to those who need them.
+//! first. The binary reads them and hands each part to its user.
+//!
+//! Public types to start from: [`Settings`], [`Variables`], [`Values`], [`Faults`].
 
 mod embedder;
 mod env_file;

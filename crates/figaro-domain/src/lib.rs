@@ -1,4 +1,8 @@
-//! What Figaro talks about: messages, conversations, turns, tasks, notes, settings of a chat, access. Data and rules without I/O.
+//! Data and pure rules: messages, conversations, turns, tasks, notes, settings of a chat, access. Used by every crate above
+//! `figaro-base`. Does no I/O.
+//!
+//! Public types to start from: [`message::Inbound`], [`conversation::Conversation`], [`turn::ChangeSet`], [`task::Task`],
+//! [`chat::ChatConfig`].
 
 pub mod access;
 pub mod agent;

@@ -1,4 +1,4 @@
-//! Strict reading of the YAML and JSON files that an owner writes: every mistake with its line. Used by the readers of agents,
+//! Strict readers of the YAML and JSON files that an owner writes: every mistake with its line. Used by the readers of agents,
 //! packs, personas, rules and `mcp.json`.
 
 pub mod json;

@@ -1,6 +1,8 @@
-//! The HTTP gateway: callers ask Figaro in the dialect of OpenAI, and their questions are answered by the same turns as those of
-//! Telegram. Who calls is found out by `caller`, a question goes into the queue of its conversation by `entry` and `asking`, what its turn
-//! tells reaches its followers by `hub`, and `chat` writes that down in the dialect. `docs/http.md` explains it to developers.
+//! The HTTP gateway: callers ask Figaro in the dialects of OpenAI, and the turns of `figaro-agent` answer them. `caller` identifies
+//! the caller, `entry` and `asking` put the question into the queue of its conversation, `hub` brings what its turn tells to
+//! its followers, `chat` and `responses` write that down in a dialect. Called by the binary. `docs/http.md` is its manual.
+//!
+//! Public types to start from: [`gateway::Gateway`], [`router()`], [`hub::GatewayRunner`].
 
 mod asking;
 mod body;

@@ -1,5 +1,7 @@
-//! The one way to a model: says whether today's caps allow a call, passes its words on, and books what it came to.
-//! Whoever calls a model does it through here, in the background too.
+//! The one way to a model: checks today's caps before a call, passes the model's words on, and books the cost. Used by all callers
+//! of models, background work included.
+//!
+//! Public type to start from: [`Ledger`].
 
 mod bill;
 mod call;

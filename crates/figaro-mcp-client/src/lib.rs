@@ -1,5 +1,7 @@
-//! MCP servers. The Telegram MCP server is a child process of the bot's own: found, started, watched, restarted. Other servers
-//! are described in the owner's file. One client calls the tools of both.
+//! The client of MCP servers. The Telegram MCP server is a child process of the bot: found, started, watched, restarted. Other
+//! servers are described in the owner's file `mcp.json`. Used by the tools of `figaro-agent` and by the binary.
+//!
+//! Public types to start from: [`client::Connection`], [`supervisor`], [`servers::Servers`].
 
 mod backoff;
 pub mod child;

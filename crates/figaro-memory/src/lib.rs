@@ -1,5 +1,5 @@
-//! What a chat has said, found again: an index of each chat's messages, and the older messages that bear on a question. Called
-//! when a turn is prepared, by the tool `recall`, and by `figaro memory`.
+//! Memory: an index of each chat's messages, the search for older messages that bear on a question, and the reading of facts.
+//! Used when a turn is prepared, by the tool `recall`, and by `figaro memory`.
 
 mod bearing;
 mod chats;

@@ -1,5 +1,5 @@
-//! What is allowed: who may talk to the bot, what the model may do and promise, which addresses it may have loaded, and
-//! what may be spent. Pure functions that fail closed.
+//! Permissions: access to the bot, calls and promises of the model, addresses it may load, budgets. Pure functions that fail closed.
+//! Used by the ledger, the tools, the turn, Telegram and the gateway.
 
 pub mod access;
 pub mod address;

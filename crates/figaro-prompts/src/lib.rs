@@ -1,6 +1,7 @@
-//! The prompts: templates in `prompts/`, agents, personas and context packs in folders of it, embedded so that the bot needs no
-//! files beside it; a folder `prompts/` with a file of the same name wins. Used by `context`; the texts for people by whoever writes
-//! to a chat.
+//! The prompts: templates, agents, personas, context packs and the texts for people, embedded from `prompts/`. A file of the same
+//! name in a folder `prompts/` beside the bot wins. Used by the turn, and by whoever writes to a chat.
+//!
+//! Public types to start from: [`Prompts`], [`texts::Locales`], [`texts::Texts`].
 
 mod agents;
 mod child;

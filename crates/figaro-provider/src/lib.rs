@@ -1,5 +1,7 @@
 //! Language models behind one trait with one streaming method. Requests, events and errors are the same for all of
-//! them; what a model can do is data.
+//! them; the capabilities of a model are data. Used by the ledger, and by the binary, which builds the table of providers.
+//!
+//! Public types to start from: [`Provider`], [`embed::Embedder`], [`BUILTIN`].
 
 pub mod address;
 mod builtin;

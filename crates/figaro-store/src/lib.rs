@@ -1,5 +1,5 @@
-//! What must survive a restart, as one small trait per concern. A consumer asks only for its own; semantics are pinned
-//! down by the conformance suite (`tests/it/store/`), which every backend passes.
+//! The store: what must survive a restart, over a small engine port (redb, sled). `tests/it/store/` is the conformance suite
+//! of its engines. Used by the agent, Telegram, the gateway and the binary.
 //!
 //! A store is opened for one bot; the others that it may hold are neither seen nor touched.
 //!

@@ -1,5 +1,5 @@
-//! Telegram: updates in ([`poller`], [`inbound`], [`router`]), commands and buttons at once ([`commands`]), what is
-//! in progress and answers out ([`live`], [`delivery`]).
+//! Telegram: updates in ([`poller`], [`inbound`], [`router`]), commands and buttons at once ([`commands`]), previews and answers
+//! out ([`live`], [`delivery`]). Called by the binary.
 
 pub mod admins;
 pub mod amend;
