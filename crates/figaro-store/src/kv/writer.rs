@@ -69,6 +69,11 @@ impl Watch {
     }
 }
 
+/// The fault of an operation whose work was not called, which does not happen.
+fn unworked() -> Fault {
+    Fault::Panic("an operation was not made".to_owned())
+}
+
 /// What the thread is to do.
 #[derive(Default)]
 struct Asked {
@@ -89,9 +94,12 @@ struct Progress {
     broken: Option<String>,
 }
 
+/// The work of an operation that writes.
+type Work<'a> = dyn FnMut(&Tables<'_>, &mut Changes<'_>) -> Result<(), Fault> + 'a;
+
 /// How an operation went.
-struct Done<T> {
-    outcome: Result<T, Fault>,
+struct Done {
+    outcome: Result<(), Fault>,
     /// The number up to which commits must be durable for it to be.
     number: u64,
 }
@@ -125,6 +133,16 @@ impl Writer {
 
     /// Looks at the store as it is.
     pub(super) fn read<T>(&self, work: impl FnOnce(&Snapshot<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
+        let (mut work, mut found) = (Some(work), None);
+        self.look(&mut |snapshot| {
+            found = work.take().map(|work| work(snapshot)).transpose()?;
+            Ok(())
+        })?;
+        found.ok_or_else(unworked)
+    }
+
+    /// [`Self::read`], compiled once for all that is read.
+    fn look(&self, work: &mut dyn FnMut(&Snapshot<'_>) -> Result<(), Fault>) -> Result<(), Fault> {
         // Engines answer some kinds of damage with a panic.
         let read = catch_unwind(AssertUnwindSafe(|| work(&self.state.snapshot()?)));
         read.unwrap_or_else(|panic| Err(Fault::Panic(words_of(&*panic))))
@@ -136,16 +154,29 @@ impl Writer {
     where
         F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault>,
     {
+        let (number, outcome) = {
+            let (mut work, mut outcome) = (Some(work), None);
+            let number = self.perform(durable, &mut |tables, changes| {
+                outcome = work.take().map(|work| work(tables, changes)).transpose()?;
+                Ok(())
+            })?;
+            (number, outcome)
+        };
+        if durable == Durable::Now {
+            self.durable(number).await?;
+        }
+        outcome.ok_or_else(unworked)
+    }
+
+    /// [`Self::change`] before it is durable, compiled once for all operations. Gives the number of the operation.
+    fn perform(&self, durable: Durable, work: &mut Work<'_>) -> Result<u64, Fault> {
         // One bad operation must not end all others.
         let done = catch_unwind(AssertUnwindSafe(|| self.state.perform(work)));
         let done = done.unwrap_or_else(|panic| Err(Fault::Panic(words_of(&*panic))))?;
         // Also an operation that failed may have set records aside.
         self.state.ask(done.number, durable);
-        let outcome = done.outcome?;
-        if durable == Durable::Now {
-            self.durable(done.number).await?;
-        }
-        Ok(outcome)
+        done.outcome?;
+        Ok(done.number)
     }
 
     /// Notes from now on in which sessions messages are written.
@@ -216,10 +247,7 @@ impl State {
 
     /// Runs the work of an operation on the store as it is, and makes its changes. Records that it found unreadable are set
     /// aside also if it fails.
-    fn perform<T>(
-        &self,
-        work: impl FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault>,
-    ) -> Result<Done<T>, Fault> {
+    fn perform(&self, work: &mut Work<'_>) -> Result<Done, Fault> {
         let _alone = lock(&self.writing);
         let snapshot = self.snapshot()?;
         let mut changes = Changes::new(&self.space);
