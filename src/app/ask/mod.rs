@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use self::ended::{Ended, STOPPED, finish, stopped, unprinted};
 pub use self::options::AskOptions;
 use self::print::Printer;
-use self::ready::{Ready, of_terminal, ready, scratch};
+use self::ready::{Ready, of_terminal, ready};
 use super::additions::Additions;
 use super::failure::{Failure, Refusal};
 use super::groups::{AT_ONCE, Groups, LAST_CALL};
@@ -54,8 +54,7 @@ pub async fn ask(
     values.entry("RUST_LOG".to_owned()).or_insert_with(|| "off".to_owned());
     let settings = settings_without_bot(&values, &Additions::default())?;
     start_log(&settings)?;
-    let scratch = if options.session.is_none() { Some(scratch()?) } else { None };
-    let settings = of_terminal(settings, scratch.as_ref());
+    let settings = of_terminal(settings);
     let (groups, mut stop) = (Groups::default(), Stop::new(stops, false));
     let ready = tokio::select! {
         ready = ready(&settings, &groups, &options) => ready?,

@@ -272,3 +272,26 @@ impl fmt::Debug for KvStore {
         f.debug_struct("KvStore").field("place", &self.0.place).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ConversationStore;
+    use figaro_base::ids::ChatId;
+    use figaro_domain::conversation::{Conversation, Role};
+
+    #[tokio::test]
+    async fn store_in_memory_has_what_is_written_and_shares_nothing() {
+        let (store, other) = (KvStore::in_memory(BotId(1)), KvStore::in_memory(BotId(1)));
+        let conversation = Conversation { chat: ChatId(1), topic: None };
+        let now = Clock::system().now();
+        let session = store.new_session(conversation, now).await.unwrap();
+        assert_eq!(store.session(conversation, now).await.unwrap().id, session.id);
+        assert_ne!(other.session(conversation, now).await.unwrap().id, session.id);
+        let words = Message::new(session.id, Role::User, "hello".to_owned(), now);
+        store.append(words).await.unwrap();
+        assert_eq!(store.clone().recent(session.id, 5).await.unwrap().len(), 1);
+        assert_eq!(other.recent(session.id, 5).await.unwrap(), []);
+        store.flush().await.unwrap();
+    }
+}
