@@ -11,7 +11,7 @@ use crate::app::environment::http_client;
 use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
 use crate::app::providers;
-use crate::app::servers::{Loaded, recipe};
+use crate::app::servers::recipe;
 use figaro_agent::delivery::{Bus, Delivery, Listener, Owners};
 use figaro_agent::tools::telegram::{Approvers, Grants};
 use figaro_agent::turn::pipeline::Turns;
@@ -57,7 +57,9 @@ where
     let read = Read::all(settings, &providers)?;
     let locales = read.locales.clone();
     let http = http_client(&settings.model.proxies)?;
-    let ground = Ground { settings, groups, clock: Clock::system(), read, store, http, embedder: None };
+    let described = read.servers.servers.clone();
+    let (clock, own, tracked) = (Clock::system(), Arc::new(settings.clone()), groups.clone());
+    let ground = Ground { settings: own, groups: tracked, clock, read, store, http, embedder: None };
     let base = Base::new(ground, outside);
     let ledger = ledger(&base, &providers).await?;
     let bus = Bus::new(vec![terminal.clone()]);
@@ -72,7 +74,7 @@ where
         servers: of_servers(&base, servers.clone(), approvers(&base)),
     };
     let turns = turns(&base, ledger.clone(), parts);
-    let Base { store, prompts, clock, servers: Loaded { servers: described, .. }, .. } = base;
+    let Base { store, prompts, clock, .. } = base;
     Ok(Asking { turns, store, ledger, prompts, locales, clock, servers, described })
 }
 
@@ -82,7 +84,7 @@ fn no_servers(settings: &Settings, groups: &Groups) -> Result<Servers, Refusal> 
     Ok(Servers::start(Vec::new(), recipe, groups.back.clone()))
 }
 
-fn approvers(base: &Base<'_>) -> Approvers {
+fn approvers(base: &Base) -> Approvers {
     Approvers {
         access: base.settings.access.clone(),
         settings: base.store.clone(),

@@ -32,10 +32,11 @@ use figaro_telegram::inbound::Me;
 use figaro_telegram::live::Live;
 use figaro_telegram::send::Sender;
 
-/// What turns are run with, wherever their questions come from.
-pub(super) struct Base<'a> {
-    pub(super) settings: &'a Settings,
-    pub(super) groups: &'a Groups,
+/// What turns are run with, wherever their questions come from. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Base {
+    pub(super) settings: Arc<Settings>,
+    pub(super) groups: Groups,
     pub(super) clock: Clock,
     pub(super) store: Arc<KvStore>,
     pub(super) http: reqwest::Client,
@@ -43,10 +44,6 @@ pub(super) struct Base<'a> {
     pub(super) languages: Languages,
     pub(super) vitals: Arc<Vitals>,
     pub(super) policy: Policy,
-    /// The text of the owner's file of rules.
-    pub(super) policy_text: Option<String>,
-    /// The other MCP servers, as the owner's file describes them.
-    pub(super) servers: Loaded,
     pub(super) parked: Parked,
     pub(super) chats: Chats,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
@@ -54,11 +51,15 @@ pub(super) struct Base<'a> {
 }
 
 /// The bot in Telegram: what turns are run with, and the way to its chats.
-pub(super) struct Bot<'a> {
-    pub(super) base: Base<'a>,
+pub(super) struct Bot {
+    pub(super) base: Base,
     pub(super) me: Me,
     pub(super) mcp: Mcp,
     pub(super) servers: Servers,
+    /// The other MCP servers, as the owner's file describes them.
+    pub(super) described: Loaded,
+    /// The text of the owner's file of rules.
+    pub(super) policy_text: Option<String>,
     pub(super) sender: Sender,
     pub(super) live: Arc<Live>,
     pub(super) approvers: Approvers,
@@ -80,14 +81,14 @@ pub(super) struct Read {
     prompts: Arc<Prompts>,
     pub(super) locales: Arc<Locales>,
     rules: Rules,
-    policy_text: Option<String>,
-    servers: Loaded,
+    pub(super) policy_text: Option<String>,
+    pub(super) servers: Loaded,
 }
 
 /// What a base stands on.
-pub(super) struct Ground<'a> {
-    pub(super) settings: &'a Settings,
-    pub(super) groups: &'a Groups,
+pub(super) struct Ground {
+    pub(super) settings: Arc<Settings>,
+    pub(super) groups: Groups,
     pub(super) clock: Clock,
     pub(super) read: Read,
     pub(super) store: Arc<KvStore>,
@@ -110,48 +111,11 @@ impl Read {
     }
 }
 
-impl<'a> Base<'a> {
-    /// The same with other settings, for turns whose questions come from outside: in this store, or in another one.
-    pub(super) fn elsewhere<'b>(
-        &self,
-        settings: &'b Settings,
-        outside: Outside,
-        store: Arc<KvStore>,
-    ) -> Base<'b>
-    where
-        'a: 'b,
-    {
-        let is_same = Arc::ptr_eq(&store, &self.store);
-        let (parked, chats) = match is_same {
-            true => (self.parked.clone(), self.chats.clone()),
-            false => (
-                Parked::new(store.clone(), store.clone(), self.clock.clone()),
-                Chats::new(store.clone(), self.clock.clone()),
-            ),
-        };
-        Base {
-            settings,
-            groups: self.groups,
-            clock: self.clock.clone(),
-            http: self.http.clone(),
-            prompts: self.prompts.clone(),
-            languages: Languages { locales: self.languages.locales.clone(), settings: store.clone() },
-            vitals: self.vitals.clone(),
-            policy: self.policy.clone(),
-            policy_text: self.policy_text.clone(),
-            servers: self.servers.clone(),
-            parked,
-            chats,
-            embedder: self.embedder.clone().filter(|_| is_same),
-            outside,
-            store,
-        }
-    }
-
+impl Base {
     /// What turns are run with, whose questions come from there.
-    pub(super) fn new(ground: Ground<'a>, outside: Outside) -> Self {
+    pub(super) fn new(ground: Ground, outside: Outside) -> Self {
         let Ground { settings, groups, clock, read, store, http, embedder } = ground;
-        let Read { prompts, locales, rules, policy_text, servers } = read;
+        let Read { prompts, locales, rules, .. } = read;
         store.set_pack_rules(prompts.packs().rules());
         Self {
             settings,
@@ -161,14 +125,29 @@ impl<'a> Base<'a> {
             languages: Languages { locales, settings: store.clone() },
             vitals: Arc::new(Vitals::new(clock.now())),
             policy: Policy::new(Arc::new(rules)),
-            policy_text,
-            servers,
             parked: Parked::new(store.clone(), store.clone(), clock.clone()),
             chats: Chats::new(store.clone(), clock.clone()),
             embedder,
             outside,
             clock,
             store,
+        }
+    }
+
+    /// The same with other settings, for turns whose questions come from there.
+    pub(super) fn elsewhere(&self, settings: Settings, outside: Outside) -> Self {
+        Self { settings: Arc::new(settings), outside, ..self.clone() }
+    }
+
+    /// The same over another store, in which nothing is found by what it means.
+    pub(super) fn over(&self, store: Arc<KvStore>) -> Self {
+        Self {
+            languages: Languages { locales: self.languages.locales.clone(), settings: store.clone() },
+            parked: Parked::new(store.clone(), store.clone(), self.clock.clone()),
+            chats: Chats::new(store.clone(), self.clock.clone()),
+            embedder: None,
+            store,
+            ..self.clone()
         }
     }
 }

@@ -9,6 +9,7 @@ mod meaning;
 mod memories;
 pub(super) mod no_chat;
 mod router;
+mod stateless;
 mod tools;
 mod turns;
 mod upkeep;
@@ -131,14 +132,14 @@ pub(super) async fn build(
     let parts =
         TurnParts { bus, delivery: delivered, owners: told, tools, servers: servers.clone(), background };
     let turns = turns(&bot.base, ledger.clone(), parts);
-    let extractor = turns.extractor.clone();
+    let (extractor, summariser) = (turns.extractor.clone(), turns.summariser.clone());
     let tools = Tools { all: turns.ender.tools.clone(), telegram };
-    let gateway = Box::pin(gateway::turns_of(&bot.base, &turns, &ledger, owners.clone(), &servers)).await?;
+    let gateway = gateway::turns_of(&bot.base, &turns, &ledger, owners.clone(), &servers);
     let runner = ByPlace { telegram: turns, gateway: gateway.as_ref().map(|gateway| gateway.runner.clone()) };
     let mailboxes = Mailboxes::new(Arc::new(runner), groups.front.clone());
     let handles = handles(&bot, ledger.clone(), &mailboxes, extractor.clone(), tools);
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);
-    spawn_keepers(&bot, extractor);
+    spawn_keepers(&bot, extractor, summariser);
     let base = &bot.base;
     let mailboxes_of_gateway = mailboxes.clone();
     let scheduler = scheduler(base, &mailboxes, owners.clone());
@@ -148,7 +149,7 @@ pub(super) async fn build(
     let updates = updates(&bot, router.clone());
     let (retention, rewriter) = (retention(base), rewriter(base));
     let news = News { owners: owners.clone(), languages: base.languages.clone() };
-    let (policy, servers) = (policy_watch(base, news.clone()), servers_watch(&bot, news.clone()));
+    let (policy, servers) = (policy_watch(&bot, news.clone()), servers_watch(&bot, news.clone()));
     let agents = agent_watch(&bot, agents::names(&providers, Vec::new()), news.clone());
     let packs = pack_watch(base, news);
     let gateway =
@@ -159,7 +160,7 @@ pub(super) async fn build(
     Ok((parts, Runners { scheduler, retention, rewriter, policy, servers, agents, packs, updates, gateway }))
 }
 
-fn owners(bot: &Bot<'_>) -> TelegramOwners {
+fn owners(bot: &Bot) -> TelegramOwners {
     let base = &bot.base;
     TelegramOwners {
         sender: late(bot),
@@ -169,7 +170,7 @@ fn owners(bot: &Bot<'_>) -> TelegramOwners {
     }
 }
 
-fn updates(bot: &Bot<'_>, router: Arc<Router>) -> Updates {
+fn updates(bot: &Bot, router: Arc<Router>) -> Updates {
     let base = &bot.base;
     let (api, background) = (bot.sender.api.clone(), base.groups.front.clone());
     let intake = Intake { inbox: base.store.clone(), router, clock: base.clock.clone() };
@@ -179,7 +180,7 @@ fn updates(bot: &Bot<'_>, router: Arc<Router>) -> Updates {
     }
 }
 
-fn delivery(bot: &Bot<'_>, newest: Newest) -> TelegramDelivery {
+fn delivery(bot: &Bot, newest: Newest) -> TelegramDelivery {
     let base = &bot.base;
     TelegramDelivery {
         sender: bot.sender.clone(),
@@ -195,12 +196,12 @@ fn delivery(bot: &Bot<'_>, newest: Newest) -> TelegramDelivery {
     }
 }
 
-async fn bot<'a>(
-    settings: &'a Settings,
+async fn bot(
+    settings: &Settings,
     providers: &Providers,
-    groups: &'a Groups,
+    groups: &Groups,
     clock: &Clock,
-) -> Result<Bot<'a>, Refusal> {
+) -> Result<Bot, Refusal> {
     let read = Read::all(settings, providers)?;
     let store = open_store(settings).await?;
     let api = Api::new(&settings.telegram).map_err(Refusal)?;
@@ -227,14 +228,15 @@ async fn bot<'a>(
         consents: Arc::new(TelegramConsents { sender: sender.clone(), languages, profiles: store.clone() }),
         files: Arc::new(TelegramFiles(sender.api.clone())),
     };
-    let ground = Ground { settings, groups, clock: clock.clone(), read, store, http, embedder };
-    let base = Base::new(ground, outside);
     let recipe = recipe(&settings.servers.values, &settings.model.proxies, settings.redactor())?;
-    let servers = Servers::start(base.servers.servers.clone(), recipe, groups.back.clone());
-    Ok(Bot { base, me, mcp, servers, sender, live, approvers })
+    let (described, policy_text) = (read.servers.clone(), read.policy_text.clone());
+    let servers = Servers::start(described.servers.clone(), recipe, groups.back.clone());
+    let (settings, groups, clock) = (Arc::new(settings.clone()), groups.clone(), clock.clone());
+    let base = Base::new(Ground { settings, groups, clock, read, store, http, embedder }, outside);
+    Ok(Bot { base, me, mcp, servers, described, policy_text, sender, live, approvers })
 }
 
-async fn ledger(base: &Base<'_>, providers: &Providers) -> Result<Arc<Ledger>, Refusal> {
+async fn ledger(base: &Base, providers: &Providers) -> Result<Arc<Ledger>, Refusal> {
     let models: Models = models(&base.settings.model, providers, &base.http)?;
     let models = models.with_outside_search(base.settings.tavily.key.is_some());
     let settings = &base.settings.spending;
