@@ -23,13 +23,13 @@ use super::additions::Additions;
 use super::failure::{Failure, Refusal};
 use super::groups::{AT_ONCE, Groups, LAST_CALL};
 use super::parts::asking::Asking;
-use super::parts::no_chat::settle;
 use super::providers::settings_without_bot;
 use super::start_log;
 use super::stop::Stop;
 use figaro_agent::delivery::Told;
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::queue::{Job, Runner};
+use figaro_agent::turn::unfinished::end_unfinished;
 use figaro_store::Store;
 
 /// Why no more of a turn is printed.
@@ -85,7 +85,7 @@ pub async fn ask(
     groups.end_helpers(within).await;
     if session.is_some() {
         let kept = async {
-            settle(&store, |there| there.chat == place.chat, &clock).await?;
+            end_unfinished(&*store, |there| there.chat == place.chat, &clock).await?;
             store.flush().await
         };
         kept.await.map_err(|error| Refusal(error.to_string()))?;

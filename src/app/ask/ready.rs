@@ -12,10 +12,9 @@ use crate::app::environment::open_store;
 use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
 use crate::app::parts::asking::{Asking, asking};
-use crate::app::parts::no_chat::{no_chat, settle};
 use figaro_agent::delivery::Told;
 use figaro_agent::turn::question::Question;
-use figaro_agent::turn::window::BotName;
+use figaro_agent::turn::unfinished::end_unfinished;
 use figaro_base::text::nearest;
 use figaro_config::{AccessMode, AccessSettings, LimitSettings, Settings};
 use figaro_domain::chat::{ChatConfig, ConfigPatch, Place};
@@ -58,12 +57,11 @@ pub(super) async fn ready(
         None => Arc::new(KvStore::in_memory(settings.telegram.bot)),
     };
     let (terminal, told) = Terminal::new();
-    let outside = no_chat(BotName { name: "Figaro".to_owned(), username: "figaro".to_owned() });
-    let asking = asking(settings, groups, store, outside, &Arc::new(terminal)).await?;
+    let asking = asking(settings, groups, store, &Arc::new(terminal)).await?;
     check(options, &asking)?;
     let place = question::place(options.session.as_deref(), options.is_eval);
     let chosen = async {
-        settle(&asking.store, |there| there.chat == place.chat, &asking.clock).await?;
+        end_unfinished(&*asking.store, |there| there.chat == place.chat, &asking.clock).await?;
         let (agent, model) = (Some(options.agent.clone()), Some(options.model.clone()));
         let patch = ConfigPatch { agent, model, ..ConfigPatch::default() };
         asking.store.change_chat_config(place.chat, patch).await

@@ -16,7 +16,7 @@ pub(super) fn namer(base: &Base, ledger: &Arc<Ledger>) -> Namer {
         settings: base.store.clone(),
         ledger: ledger.clone(),
         prompts: base.prompts.clone(),
-        titles: base.outside.titles.clone(),
+        channel: base.channel.clone(),
         background: base.groups.front.clone(),
         is_on: base.settings.limits.names_sessions,
         busy: Arc::default(),

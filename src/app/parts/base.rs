@@ -8,8 +8,7 @@ use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
 use crate::app::policy;
 use crate::app::servers::{self, Loaded};
-use figaro_agent::delivery::{Consents, Titles};
-use figaro_agent::files::Files;
+use figaro_agent::channel::Channel;
 use figaro_agent::languages::Languages;
 use figaro_agent::tools::telegram::Approvers;
 use figaro_agent::turn::parked::Parked;
@@ -20,7 +19,6 @@ use figaro_config::Settings;
 use figaro_mcp_client::servers::Servers;
 use figaro_mcp_client::supervisor::Mcp;
 use figaro_memory::Chats;
-use figaro_policy::access::Admins;
 use figaro_policy::tools::{Policy, Rules};
 use figaro_prompts::texts::Locales;
 use figaro_prompts::{OWN_FOLDER, Prompts};
@@ -47,7 +45,10 @@ pub(super) struct Base {
     pub(super) parked: Parked,
     pub(super) chats: Chats,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
-    pub(super) outside: Outside,
+    /// What the model is told that the bot is called.
+    pub(super) bot: BotName,
+    /// Where its questions come from.
+    pub(super) channel: Arc<dyn Channel>,
 }
 
 /// The bot in Telegram: what turns are run with, and the way to its chats.
@@ -63,17 +64,6 @@ pub(super) struct Bot {
     pub(super) sender: Sender,
     pub(super) live: Arc<Live>,
     pub(super) approvers: Approvers,
-}
-
-/// What turns have to do with where their questions come from.
-#[derive(Debug, Clone)]
-pub(in crate::app) struct Outside {
-    /// What the model is told that it is called.
-    pub(in crate::app) bot: BotName,
-    pub(in crate::app) admins: Arc<dyn Admins>,
-    pub(in crate::app) titles: Arc<dyn Titles>,
-    pub(in crate::app) consents: Arc<dyn Consents>,
-    pub(in crate::app) files: Arc<dyn Files>,
 }
 
 /// The files of prompts, rules and texts, as they were read.
@@ -94,6 +84,8 @@ pub(super) struct Ground {
     pub(super) store: Arc<KvStore>,
     pub(super) http: reqwest::Client,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
+    pub(super) bot: BotName,
+    pub(super) channel: Arc<dyn Channel>,
 }
 
 impl Read {
@@ -112,9 +104,9 @@ impl Read {
 }
 
 impl Base {
-    /// What turns are run with, whose questions come from there.
-    pub(super) fn new(ground: Ground, outside: Outside) -> Self {
-        let Ground { settings, groups, clock, read, store, http, embedder } = ground;
+    /// What turns of this channel are run with.
+    pub(super) fn new(ground: Ground) -> Self {
+        let Ground { settings, groups, clock, read, store, http, embedder, bot, channel } = ground;
         let Read { prompts, locales, rules, .. } = read;
         store.set_pack_rules(prompts.packs().rules());
         Self {
@@ -128,15 +120,16 @@ impl Base {
             parked: Parked::new(store.clone(), store.clone(), clock.clone()),
             chats: Chats::new(store.clone(), clock.clone()),
             embedder,
-            outside,
+            bot,
+            channel,
             clock,
             store,
         }
     }
 
-    /// The same with other settings, for turns whose questions come from there.
-    pub(super) fn elsewhere(&self, settings: Settings, outside: Outside) -> Self {
-        Self { settings: Arc::new(settings), outside, ..self.clone() }
+    /// The same with other settings, for turns of another channel.
+    pub(super) fn elsewhere(&self, settings: Settings, channel: Arc<dyn Channel>) -> Self {
+        Self { settings: Arc::new(settings), channel, ..self.clone() }
     }
 
     /// The same over another store, in which nothing is found by what it means.

@@ -7,7 +7,6 @@ use async_trait::async_trait;
 
 use super::background::namer;
 use super::base::Base;
-use super::no_chat::no_chat;
 use super::stateless::StatelessTurns;
 use super::tools::without_chat;
 use super::turns::{Background, TurnParts, turns};
@@ -90,11 +89,11 @@ pub(super) fn turns_of(
     base.settings.http.address?;
     let (hub, meters) = (Hub::default(), Arc::new(Meters::default()));
     let bus = Bus::new(vec![Arc::new(hub.clone())]);
-    let base = base.elsewhere(of_callers(&base.settings), no_chat(base.outside.bot.clone()));
+    let base = base.elsewhere(of_callers(&base.settings), Arc::new(hub.clone()));
     // What summarises and reads for facts works for all conversations of the store.
     let background = Background {
         extractor: Extractor {
-            consents: base.outside.consents.clone(),
+            channel: base.channel.clone(),
             bus: bus.clone(),
             ..telegram.extractor.clone()
         },

@@ -51,7 +51,7 @@ pub(super) fn handles(
     let cards = Cards {
         sender: late(bot),
         languages: base.languages.clone(),
-        admins: base.outside.admins.clone(),
+        admins: base.channel.clone(),
         vitals: base.vitals.clone(),
     };
     Handles {

@@ -19,7 +19,7 @@ pub(super) fn extractor(base: &Base, ledger: &Arc<Ledger>, bus: &Bus) -> Extract
         sessions: base.store.clone(),
         settings: base.store.clone(),
         records: Arc::new(record_books(base)),
-        consents: base.outside.consents.clone(),
+        channel: base.channel.clone(),
         ledger: ledger.clone(),
         prompts: base.prompts.clone(),
         bus: bus.clone(),

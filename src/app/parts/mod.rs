@@ -7,7 +7,6 @@ pub(super) mod gateway;
 mod handles;
 mod meaning;
 mod memories;
-pub(super) mod no_chat;
 mod router;
 mod stateless;
 mod tools;
@@ -16,11 +15,11 @@ mod upkeep;
 
 use std::sync::Arc;
 
-use self::base::{Base, Bot, Ground, Outside, Read};
+use self::base::{Base, Bot, Ground, Read};
 use self::gateway::{ByPlace, Served};
 use self::handles::{Tools, handles, late, task_cards};
 use self::router::{Onward, router};
-use self::tools::{of_servers, registry, telegram};
+use self::tools::{approvers, of_servers, registry, telegram};
 use self::turns::{Background, TurnParts, turns};
 use self::upkeep::{
     agent_watch, pack_watch, policy_watch, retention, rewriter, scheduler, servers_watch, spawn_keepers,
@@ -43,7 +42,6 @@ use figaro_agent::languages::Languages;
 use figaro_agent::outbound::RateLimiter;
 use figaro_agent::retention::{Retention, Rewriter};
 use figaro_agent::scheduler::Scheduler;
-use figaro_agent::tools::telegram::{Approvers, Grants};
 use figaro_agent::turn::parked::Parked;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_agent::turn::window::BotName;
@@ -51,18 +49,15 @@ use figaro_base::clock::Clock;
 use figaro_config::Settings;
 use figaro_ledger::{Ledger, LedgerParts};
 use figaro_mcp_client::servers::Servers;
-use figaro_policy::access::Admins;
 use figaro_policy::budget::Caps;
 use figaro_provider::Providers;
 use figaro_provider::models::Models;
 use figaro_provider::price::Prices;
 use figaro_store::kv::KvStore;
-use figaro_telegram::admins::TelegramAdmins;
 use figaro_telegram::api::Api;
+use figaro_telegram::channel::TelegramChannel;
 use figaro_telegram::commands::CommandTable;
-use figaro_telegram::consents::TelegramConsents;
 use figaro_telegram::delivery::TelegramDelivery;
-use figaro_telegram::files::TelegramFiles;
 use figaro_telegram::intake::Intake;
 use figaro_telegram::live::Live;
 use figaro_telegram::newest::Newest;
@@ -70,7 +65,6 @@ use figaro_telegram::owners::TelegramOwners;
 use figaro_telegram::poller::Poller;
 use figaro_telegram::router::Router;
 use figaro_telegram::send::Sender;
-use figaro_telegram::titles::TelegramTitles;
 use figaro_telegram::webhook::Webhook;
 
 /// What the app runs and asks.
@@ -210,29 +204,19 @@ async fn bot(
     let (me, mcp) = tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups))?;
     let limiter =
         Arc::new(if settings.limits.paced { RateLimiter::default() } else { RateLimiter::unpaced() });
-    let admins: Arc<dyn Admins> = Arc::new(TelegramAdmins(api.clone()));
     let (outbox, settings_store, background) = (store.clone(), store.clone(), groups.front.clone());
     let sender = Sender { api, limiter, outbox, settings: settings_store, clock: clock.clone(), background };
     let live = Arc::new(Live::new(sender.clone(), groups.back.clone(), read.locales.clone()));
     let languages = Languages { locales: read.locales.clone(), settings: store.clone() };
-    let approvers = Approvers {
-        access: settings.access.clone(),
-        settings: store.clone(),
-        admins: admins.clone(),
-        grants: Grants::default(),
-    };
-    let outside = Outside {
-        bot: BotName { name: me.name.clone(), username: me.username.clone() },
-        admins,
-        titles: Arc::new(TelegramTitles(sender.clone())),
-        consents: Arc::new(TelegramConsents { sender: sender.clone(), languages, profiles: store.clone() }),
-        files: Arc::new(TelegramFiles(sender.api.clone())),
-    };
+    let channel = Arc::new(TelegramChannel { sender: sender.clone(), languages, profiles: store.clone() });
+    let name = BotName { name: me.name.clone(), username: me.username.clone() };
     let recipe = recipe(&settings.servers.values, &settings.model.proxies, settings.redactor())?;
     let (described, policy_text) = (read.servers.clone(), read.policy_text.clone());
     let servers = Servers::start(described.servers.clone(), recipe, groups.back.clone());
     let (settings, groups, clock) = (Arc::new(settings.clone()), groups.clone(), clock.clone());
-    let base = Base::new(Ground { settings, groups, clock, read, store, http, embedder }, outside);
+    let ground = Ground { settings, groups, clock, read, store, http, embedder, bot: name, channel };
+    let base = Base::new(ground);
+    let approvers = approvers(&base);
     Ok(Bot { base, me, mcp, servers, described, policy_text, sender, live, approvers })
 }
 

@@ -15,7 +15,7 @@ use figaro_agent::tools::records::RecordTools;
 use figaro_agent::tools::servers::ServerTools;
 use figaro_agent::tools::tasks::{TaskReader, TaskTools};
 use figaro_agent::tools::tavily::Tavily;
-use figaro_agent::tools::telegram::{Approvers, TelegramTools};
+use figaro_agent::tools::telegram::{Approvers, Grants, TelegramTools};
 use figaro_agent::tools::web::WebSearch;
 use figaro_ledger::Ledger;
 use figaro_mcp_client::servers::Servers;
@@ -61,6 +61,16 @@ pub(super) fn of_servers(base: &Base, servers: Servers, approvers: Approvers) ->
     ServerTools { servers, approvers, policy: base.policy.clone(), audit: base.store.clone() }
 }
 
+/// Who may approve calls in chats of this base.
+pub(super) fn approvers(base: &Base) -> Approvers {
+    Approvers {
+        access: base.settings.access.clone(),
+        settings: base.store.clone(),
+        admins: base.channel.clone(),
+        grants: Grants::default(),
+    }
+}
+
 /// Every tool there is.
 pub(super) fn registry(base: &Base, ledger: &Arc<Ledger>, telegram: TelegramTools) -> Registry {
     let mut table = built_in(base, ledger);
@@ -79,7 +89,7 @@ pub(super) fn alone(base: &Base, ledger: &Arc<Ledger>) -> Registry {
 }
 
 fn built_in(base: &Base, ledger: &Arc<Ledger>) -> ToolTable {
-    let (store, tasks, admins) = (base.store.clone(), base.store.clone(), base.outside.admins.clone());
+    let (store, tasks, admins) = (base.store.clone(), base.store.clone(), base.channel.clone());
     let (http, tavily) = (&base.http, &base.settings.tavily);
     let service = |key| -> Arc<dyn WebSearch> { Arc::new(Tavily::new(http.clone(), &tavily.base_url, key)) };
     let search = Grounded { ledger: ledger.clone(), otherwise: tavily.key.clone().map(service) };
@@ -124,7 +134,7 @@ pub(super) fn task_tools(base: &Base, ledger: &Ledger) -> TaskTools {
     TaskTools {
         store: base.store.clone(),
         records: base.store.clone(),
-        admins: base.outside.admins.clone(),
+        admins: base.channel.clone(),
         limits: TaskLimits { per_chat: settings.per_chat, per_user: settings.per_user },
         reader: TaskReader {
             settings: base.store.clone(),

@@ -54,7 +54,7 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
         ledger,
         caller,
         parked: base.parked.clone(),
-        admins: base.outside.admins.clone(),
+        admins: base.channel.clone(),
         reporter: reporter.clone(),
     };
     let children = Children {
@@ -148,10 +148,10 @@ fn preparer(base: &Base, ledger: &Ledger, agents: Agents, telling: Telling) -> P
         pins: base.store.clone(),
         summaries: base.store.clone(),
         facts: base.store.clone(),
-        files: base.outside.files.clone(),
+        channel: base.channel.clone(),
         prompts: base.prompts.clone(),
         models: ledger.models.clone(),
-        bot: base.outside.bot.clone(),
+        bot: base.bot.clone(),
         default_zone: base.settings.timezone,
         history_tokens: limits.history_tokens,
         reporter: reporter.clone(),
