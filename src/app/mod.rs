@@ -32,6 +32,7 @@ mod watch;
 use futures::Stream;
 use tracing::info;
 
+use figaro_agent::turn::unfinished::end_unfinished;
 use figaro_base::clock::Clock;
 use figaro_base::telemetry;
 use figaro_config::{LogFormat, Settings};
@@ -39,7 +40,6 @@ use figaro_store::Store;
 use figaro_telegram::recovery::{Left, recover};
 
 use groups::{Groups, LAST_CALL};
-use parts::no_chat::settle;
 use parts::{Parts, Updates};
 use pause::Pause;
 use stop::{Stop, end_now};
@@ -187,7 +187,7 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
         Updates::Sent(webhook) => Some(webhook),
     };
     if let Some(gateway) = runners.gateway {
-        settle(store, |place| place.chat.is_outside(), &clock)
+        end_unfinished(store, |place| place.chat.is_outside(), &clock)
             .await
             .map_err(|error| Refusal(error.to_string()))?;
         gateway.serve(webhook.clone(), &groups.front);

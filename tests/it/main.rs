@@ -49,6 +49,7 @@ mod http_bounds;
 mod http_documented;
 mod http_erased;
 mod http_sessions;
+mod http_stateless;
 mod http_summaries;
 mod http_tools;
 mod http_webhook;

@@ -10,7 +10,6 @@ use tokio_util::sync::CancellationToken;
 use figaro_base::ids::{MessageId, RunId, UserId};
 use figaro_domain::chat::Place;
 use figaro_domain::child::ChildEnd;
-use figaro_domain::conversation::Conversation;
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::language::ByLanguage;
 use figaro_domain::model::ModelName;
@@ -191,20 +190,6 @@ impl Bus {
 pub trait Owners: Debug + Send + Sync {
     /// Sends this text to each owner in private, in the language of that chat. A failure to do so is only logged.
     async fn tell(&self, words: ByLanguage<String>);
-}
-
-/// Asks people whether facts about them may be remembered. Telegram implements it; what takes facts from messages calls it.
-#[async_trait]
-pub trait Consents: Debug + Send + Sync {
-    /// Asks a person in their private chat; `false` if the question could not be sent, which is only logged.
-    async fn ask(&self, user: &UserId) -> bool;
-}
-
-/// Gives topics their titles. Telegram implements it; what names sessions calls it.
-#[async_trait]
-pub trait Titles: Debug + Send + Sync {
-    /// Gives a topic this title; `false` if that is not allowed or does not work, which is only logged.
-    async fn set(&self, topic: Conversation, title: &str) -> bool;
 }
 
 /// Delivers answers to a chat. Telegram implements it; turns, parking and recovery call it.

@@ -5,8 +5,8 @@
 //! Public types to start from: [`turn::question::Question`], [`turn::pipeline::Turns`], [`tools::Tool`], [`tools::Registry`],
 //! [`scheduler::Scheduler`].
 
+pub mod channel;
 pub mod delivery;
-pub mod files;
 pub mod languages;
 pub mod outbound;
 pub mod retention;

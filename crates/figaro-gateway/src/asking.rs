@@ -42,7 +42,7 @@ pub(super) async fn ask(
     put: Put,
     bytes: Bytes,
 ) -> Result<Follower, ApiError> {
-    let Entry { caller, wishes, spot, room, slot, lane } = entry;
+    let Entry { caller, wishes, spot, room, slot } = entry;
     let now = gateway.clock.now();
     let spot = match &wishes.session {
         Some(session) => {
@@ -83,7 +83,7 @@ pub(super) async fn ask(
     let (identity, account) = (caller.identity(), caller.account.clone());
     let resumes = put.resumes;
     let mailboxes = gateway.mailboxes.clone();
-    let asked = Asked { requested, conversation, identity, account, room, bytes, lane, resumes, mailboxes };
+    let asked = Asked { requested, conversation, identity, account, room, bytes, resumes, mailboxes };
     let follower = gateway.hub.expect(asked);
     gateway.mailboxes.post(conversation, Posted::new(job, Some(slot)));
     Ok(follower)

@@ -7,10 +7,8 @@ use axum::http::request::Parts;
 use super::caller::{Caller, Room, Spot, Wishes};
 use super::error::ApiError;
 use super::gateway::Gateway;
-use super::lanes::Lane;
 use super::models::may_ask;
 use figaro_agent::turn::queue::admission::{Full, Refusal, Slot};
-use figaro_base::ids::UserId;
 
 /// A question whose body is still to be read.
 #[derive(Debug)]
@@ -25,8 +23,6 @@ pub(super) struct Entry {
     pub(super) room: Room,
     /// Its place among what waits.
     pub(super) slot: Slot,
-    /// The place of a question of which nothing is kept.
-    pub(super) lane: Option<Lane>,
 }
 
 impl FromRequestParts<Gateway> for Entry {
@@ -40,27 +36,16 @@ impl FromRequestParts<Gateway> for Entry {
             return Err(ApiError::stopping());
         }
         let room = caller.account.admit(gateway.clock.now().date_naive())?;
-        let (spot, lane) = match &wishes.session {
-            Some(session) => (caller.session(session)?, None),
-            None => {
-                let lane = gateway.lanes.take();
-                (alone(&caller, &lane), Some(lane))
-            }
+        let spot = match &wishes.session {
+            Some(session) => caller.session(session)?,
+            None => caller.alone(),
         };
-        let slot = gateway.mailboxes.admit(&spot.user, spot.place.conversation());
+        // Of somebody unknown each question may be another person's.
+        let person = Some(&spot.user).filter(|_| caller.user.is_some() || wishes.session.is_some());
+        let slot = gateway.mailboxes.admit(person, spot.place.conversation());
         let slot = slot.map_err(|refusal| no_room(&refusal))?;
-        Ok(Self { caller, wishes, spot, room, slot, lane })
+        Ok(Self { caller, wishes, spot, room, slot })
     }
-}
-
-/// The place of a question that stands alone.
-fn alone(caller: &Caller, lane: &Lane) -> Spot {
-    let user = match &caller.user {
-        Some(user) => UserId::outside(&caller.tenant, user),
-        // No person has a name that begins with a blank.
-        None => UserId::outside(&caller.tenant, &format!(" {}", lane.number())),
-    };
-    Spot { place: lane.place(), user, owner: String::new() }
 }
 
 fn no_room(refusal: &Refusal) -> ApiError {

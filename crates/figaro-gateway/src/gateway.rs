@@ -6,7 +6,6 @@ use axum::extract::FromRef;
 
 use super::caller::Known;
 use super::hub::Hub;
-use super::lanes::Lanes;
 use super::metrics::Meters;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_agent::turn::summaries::Summariser;
@@ -24,8 +23,6 @@ pub struct Gateway {
     pub known: Arc<Known>,
     /// The turns that can be followed.
     pub hub: Hub,
-    /// Places for questions of which nothing is kept.
-    pub lanes: Lanes,
     /// The queues of conversations.
     pub mailboxes: Mailboxes,
     /// Agents and personas.

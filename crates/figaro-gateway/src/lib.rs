@@ -15,7 +15,6 @@ pub mod gateway;
 mod handover;
 mod health;
 pub mod hub;
-mod lanes;
 pub mod listen;
 pub mod metrics;
 mod models;
@@ -35,7 +34,6 @@ use axum::routing::{delete, get, post};
 
 pub use self::error::ApiError;
 use self::gateway::Gateway;
-pub use self::lanes::Lanes;
 
 /// What is served at which path.
 pub fn router(gateway: Gateway) -> Router {

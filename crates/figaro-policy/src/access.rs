@@ -99,18 +99,24 @@ pub fn has_owner(settings: &AccessSettings, list: &AccessList) -> bool {
     !settings.owners.is_empty() || !list.owners.is_empty()
 }
 
-/// Knows who is in a chat and who administers it. A failure to find out counts as no.
+/// Knows who is in a chat and who administers it. A failure to find out counts as no; so does a chat that there is not.
 #[async_trait]
 pub trait Admins: Debug + Send + Sync {
     /// Whether the user administers the chat; in a private chat its one user does.
-    async fn is_admin(&self, chat: ChatId, user: &UserId) -> bool;
+    async fn is_admin(&self, _chat: ChatId, _user: &UserId) -> bool {
+        false
+    }
 
     /// Whether the user is in the chat now; in a private chat its one user is.
-    async fn is_member(&self, chat: ChatId, user: &UserId) -> bool;
+    async fn is_member(&self, _chat: ChatId, _user: &UserId) -> bool {
+        false
+    }
 
     /// Whether the user is an admin of the chat now who holds this right there, by its name in the Bot API, or its owner; in a
     /// private chat its one user holds all.
-    async fn has_right(&self, chat: ChatId, user: &UserId, right: &str) -> bool;
+    async fn has_right(&self, _chat: ChatId, _user: &UserId, _right: &str) -> bool {
+        false
+    }
 }
 
 /// Whether someone may change what holds for a whole chat, by hand or through the model: in a private chat its one

@@ -4,16 +4,13 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::api::{Api, GetChatMember};
+use super::api::GetChatMember;
+use super::channel::TelegramChannel;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_policy::access::Admins;
 
-/// Asks Telegram who the admins of a chat are.
-#[derive(Debug, Clone)]
-pub struct TelegramAdmins(pub Api);
-
 #[async_trait]
-impl Admins for TelegramAdmins {
+impl Admins for TelegramChannel {
     async fn is_admin(&self, chat: ChatId, user: &UserId) -> bool {
         self.fits(chat, user, |member| ["creator", "administrator"].contains(&status(member))).await
     }
@@ -49,7 +46,7 @@ impl Admins for TelegramAdmins {
     }
 }
 
-impl TelegramAdmins {
+impl TelegramChannel {
     /// Whether what Telegram says of someone in a group fits.
     async fn fits(&self, chat: ChatId, user: &UserId, fits: fn(&Value) -> bool) -> bool {
         let Some(id) = user.telegram_id() else {
@@ -63,7 +60,7 @@ impl TelegramAdmins {
     }
 
     async fn asked(&self, chat: ChatId, id: i64, fits: impl Fn(&Value) -> bool + Send) -> bool {
-        match self.0.call(GetChatMember(json!({"chat_id": chat, "user_id": id}))).await {
+        match self.sender.api.call(GetChatMember(json!({"chat_id": chat, "user_id": id}))).await {
             Ok(member) => fits(&member),
             Err(error) => {
                 tracing::warn!(%chat, %error, "what someone is in a chat could not be found out");

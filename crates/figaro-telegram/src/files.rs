@@ -1,38 +1,31 @@
 //! The content of photos and documents, for whoever builds a prompt.
 
-use async_trait::async_trait;
 use futures::StreamExt;
 use serde_json::{Value, json};
 
 use super::api::{Api, GetFile};
 use super::error::ApiError;
-use figaro_agent::files::{FileError, Files};
+use figaro_agent::channel::FileError;
 
-/// Fetches files from Telegram.
-#[derive(Debug, Clone)]
-pub struct TelegramFiles(pub Api);
-
-#[async_trait]
-impl Files for TelegramFiles {
-    async fn fetch(&self, file_id: &str, most: usize) -> Result<Vec<u8>, FileError> {
-        let file = self.0.call(GetFile(json!({"file_id": file_id}))).await.map_err(of_api)?;
-        let size = file.get("file_size").and_then(Value::as_u64).unwrap_or_default();
-        if usize::try_from(size).map_or(true, |size| size > most) {
+/// The content of a file, if it has at most so many bytes.
+pub(super) async fn fetch(api: &Api, file_id: &str, max_bytes: usize) -> Result<Vec<u8>, FileError> {
+    let file = api.call(GetFile(json!({"file_id": file_id}))).await.map_err(of_api)?;
+    let size = file.get("file_size").and_then(Value::as_u64).unwrap_or_default();
+    if usize::try_from(size).map_or(true, |size| size > max_bytes) {
+        return Err(FileError::TooBig);
+    }
+    // A server of one's own in local mode names a place on its disk.
+    let path = file.get("file_path").and_then(Value::as_str).filter(|path| !path.starts_with('/'));
+    let path = path.ok_or_else(|| FileError::Gone("Telegram names no path".to_owned()))?;
+    let mut stream = api.download(path);
+    let mut content = Vec::new();
+    while let Some(piece) = stream.next().await {
+        content.extend_from_slice(&piece.map_err(FileError::Unavailable)?);
+        if content.len() > max_bytes {
             return Err(FileError::TooBig);
         }
-        // A server of one's own in local mode names a place on its disk.
-        let path = file.get("file_path").and_then(Value::as_str).filter(|path| !path.starts_with('/'));
-        let path = path.ok_or_else(|| FileError::Gone("Telegram names no path".to_owned()))?;
-        let mut stream = self.0.download(path);
-        let mut content = Vec::new();
-        while let Some(piece) = stream.next().await {
-            content.extend_from_slice(&piece.map_err(FileError::Unavailable)?);
-            if content.len() > most {
-                return Err(FileError::TooBig);
-            }
-        }
-        Ok(content)
     }
+    Ok(content)
 }
 
 fn of_api(error: ApiError) -> FileError {

@@ -1,19 +1,19 @@
 //! Telegram: updates in ([`poller`], [`inbound`], [`router`]), commands and buttons at once ([`commands`]), previews and answers
 //! out ([`live`], [`delivery`]). Called by the binary.
 
-pub mod admins;
+mod admins;
 pub mod amend;
 pub mod api;
 pub mod batch;
 mod button;
 pub mod callback;
+pub mod channel;
 mod chart;
 pub mod commands;
-pub mod consents;
 pub mod cursor;
 pub mod delivery;
 pub mod error;
-pub mod files;
+mod files;
 pub mod inbound;
 pub mod intake;
 pub mod live;
@@ -24,7 +24,6 @@ pub mod questions;
 pub mod recovery;
 pub mod router;
 pub mod send;
-pub mod titles;
 pub mod tries;
 pub mod views;
 pub mod webhook;

@@ -18,18 +18,18 @@ use tokio::time::timeout;
 use self::ended::{Ended, STOPPED, finish, stopped, unprinted};
 pub use self::options::AskOptions;
 use self::print::Printer;
-use self::ready::{Ready, of_terminal, ready, scratch};
+use self::ready::{Ready, of_terminal, ready};
 use super::additions::Additions;
 use super::failure::{Failure, Refusal};
 use super::groups::{AT_ONCE, Groups, LAST_CALL};
 use super::parts::asking::Asking;
-use super::parts::no_chat::settle;
 use super::providers::settings_without_bot;
 use super::start_log;
 use super::stop::Stop;
 use figaro_agent::delivery::Told;
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::queue::{Job, Runner};
+use figaro_agent::turn::unfinished::end_unfinished;
 use figaro_store::Store;
 
 /// Why no more of a turn is printed.
@@ -54,8 +54,7 @@ pub async fn ask(
     values.entry("RUST_LOG".to_owned()).or_insert_with(|| "off".to_owned());
     let settings = settings_without_bot(&values, &Additions::default())?;
     start_log(&settings)?;
-    let scratch = if options.session.is_none() { Some(scratch()?) } else { None };
-    let settings = of_terminal(settings, scratch.as_ref());
+    let settings = of_terminal(settings);
     let (groups, mut stop) = (Groups::default(), Stop::new(stops, false));
     let ready = tokio::select! {
         ready = ready(&settings, &groups, &options) => ready?,
@@ -86,7 +85,7 @@ pub async fn ask(
     groups.end_helpers(within).await;
     if session.is_some() {
         let kept = async {
-            settle(&store, |there| there.chat == place.chat, &clock).await?;
+            end_unfinished(&*store, |there| there.chat == place.chat, &clock).await?;
             store.flush().await
         };
         kept.await.map_err(|error| Refusal(error.to_string()))?;

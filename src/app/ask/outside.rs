@@ -4,11 +4,13 @@ use async_trait::async_trait;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
+use figaro_agent::channel::Channel;
 use figaro_agent::delivery::{Delivery, Listener, Owners, Told, TurnEvent};
 use figaro_base::ids::{MessageId, RunId};
 use figaro_domain::chat::Place;
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::language::ByLanguage;
+use figaro_policy::access::Admins;
 
 /// Passes on what turns tell.
 #[derive(Debug)]
@@ -52,6 +54,10 @@ impl Delivery for Terminal {
         self.tell(Told::Declined(words.to_owned()));
     }
 }
+
+/// There are no chats.
+impl Admins for Terminal {}
+impl Channel for Terminal {}
 
 #[async_trait]
 impl Owners for Terminal {

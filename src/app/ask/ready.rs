@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use tempfile::TempDir;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::options::AskOptions;
@@ -13,18 +12,16 @@ use crate::app::environment::open_store;
 use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
 use crate::app::parts::asking::{Asking, asking};
-use crate::app::parts::no_chat::{no_chat, settle};
 use figaro_agent::delivery::Told;
 use figaro_agent::turn::question::Question;
-use figaro_agent::turn::window::BotName;
+use figaro_agent::turn::unfinished::end_unfinished;
 use figaro_base::text::nearest;
-use figaro_config::{
-    AccessMode, AccessSettings, EngineKind, LimitSettings, Settings, StoreSettings, StoreUrl,
-};
+use figaro_config::{AccessMode, AccessSettings, LimitSettings, Settings};
 use figaro_domain::chat::{ChatConfig, ConfigPatch, Place};
 use figaro_mcp_client::file::ServerConfig;
 use figaro_mcp_client::servers::Phase;
 use figaro_store::SettingsStore;
+use figaro_store::kv::KvStore;
 
 /// A question that is ready to be answered.
 pub(super) struct Ready {
@@ -35,22 +32,12 @@ pub(super) struct Ready {
     pub(super) told: UnboundedReceiver<Told>,
 }
 
-/// The folder of what is not kept.
-///
-/// # Errors
-/// When none can be made.
-pub(super) fn scratch() -> Result<TempDir, Refusal> {
-    tempfile::tempdir().map_err(|error| Refusal(format!("no temporary folder can be made: {error}")))
-}
-
 /// The settings of turns whose questions come from the terminal: whoever sits there is the owner and nobody else is let in;
 /// nothing is done in the background, as the process ends with the answer.
-pub(super) fn of_terminal(settings: Settings, scratch: Option<&TempDir>) -> Settings {
-    let url = scratch.map(|folder| StoreUrl::new(EngineKind::ALL[0], folder.path()));
+pub(super) fn of_terminal(settings: Settings) -> Settings {
     Settings {
         access: AccessSettings { owners: vec![question::asker()], mode: AccessMode::Allowlist },
         limits: LimitSettings { names_sessions: false, summary_every: 0, memory_limit: 0, ..settings.limits },
-        store: StoreSettings { url: url.unwrap_or(settings.store.url), ..settings.store },
         ..settings
     }
 }
@@ -65,17 +52,16 @@ pub(super) async fn ready(
     options: &AskOptions,
 ) -> Result<Ready, Refusal> {
     let words = question::words(options.question.as_deref()).await?;
-    let store = open_store(settings).await.map_err(|refusal| match options.session {
-        Some(_) => of_session(refusal),
-        None => refusal,
-    })?;
+    let store = match options.session {
+        Some(_) => open_store(settings).await.map_err(of_session)?,
+        None => Arc::new(KvStore::in_memory(settings.telegram.bot)),
+    };
     let (terminal, told) = Terminal::new();
-    let outside = no_chat(BotName { name: "Figaro".to_owned(), username: "figaro".to_owned() });
-    let asking = asking(settings, groups, store, outside, &Arc::new(terminal)).await?;
+    let asking = asking(settings, groups, store, &Arc::new(terminal)).await?;
     check(options, &asking)?;
     let place = question::place(options.session.as_deref(), options.is_eval);
     let chosen = async {
-        settle(&asking.store, |there| there.chat == place.chat, &asking.clock).await?;
+        end_unfinished(&*asking.store, |there| there.chat == place.chat, &asking.clock).await?;
         let (agent, model) = (Some(options.agent.clone()), Some(options.model.clone()));
         let patch = ConfigPatch { agent, model, ..ConfigPatch::default() };
         asking.store.change_chat_config(place.chat, patch).await

@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use super::base::{Base, Ground, Outside, Read};
+use super::base::{Base, Ground, Read};
 use super::ledger;
-use super::tools::{of_servers, without_chat};
+use super::tools::{approvers, of_servers, without_chat};
 use super::turns::{Background, TurnParts, turns};
 use crate::app::additions::Additions;
 use crate::app::environment::http_client;
 use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
 use crate::app::providers;
-use crate::app::servers::{Loaded, recipe};
+use crate::app::servers::recipe;
+use figaro_agent::channel::Channel;
 use figaro_agent::delivery::{Bus, Delivery, Listener, Owners};
-use figaro_agent::tools::telegram::{Approvers, Grants};
 use figaro_agent::turn::pipeline::Turns;
+use figaro_agent::turn::window::BotName;
 use figaro_base::clock::Clock;
 use figaro_config::Settings;
 use figaro_ledger::Ledger;
@@ -38,7 +39,7 @@ pub(in crate::app) struct Asking {
     pub(in crate::app) described: Vec<ServerConfig>,
 }
 
-/// Builds what answers questions from `outside`: the turns of the bot, with the tools that are of use without a chat. Nothing
+/// Builds what answers questions from the terminal: the turns of the bot, with the tools that are of use without a chat. Nothing
 /// runs beside them.
 ///
 /// # Errors
@@ -47,18 +48,30 @@ pub(in crate::app) async fn asking<T>(
     settings: &Settings,
     groups: &Groups,
     store: Arc<KvStore>,
-    outside: Outside,
     terminal: &Arc<T>,
 ) -> Result<Asking, Refusal>
 where
-    T: Delivery + Owners + Listener + 'static,
+    T: Channel + Delivery + Owners + Listener + 'static,
 {
     let providers = providers::table(&Additions::default())?;
     let read = Read::all(settings, &providers)?;
     let locales = read.locales.clone();
     let http = http_client(&settings.model.proxies)?;
-    let ground = Ground { settings, groups, clock: Clock::system(), read, store, http, embedder: None };
-    let base = Base::new(ground, outside);
+    let described = read.servers.servers.clone();
+    let (clock, own, tracked) = (Clock::system(), Arc::new(settings.clone()), groups.clone());
+    let (bot, channel) =
+        (BotName { name: "Figaro".to_owned(), username: "figaro".to_owned() }, terminal.clone());
+    let base = Base::new(Ground {
+        settings: own,
+        groups: tracked,
+        clock,
+        read,
+        store,
+        http,
+        embedder: None,
+        bot,
+        channel,
+    });
     let ledger = ledger(&base, &providers).await?;
     let bus = Bus::new(vec![terminal.clone()]);
     let servers = no_servers(settings, groups)?;
@@ -72,7 +85,7 @@ where
         servers: of_servers(&base, servers.clone(), approvers(&base)),
     };
     let turns = turns(&base, ledger.clone(), parts);
-    let Base { store, prompts, clock, servers: Loaded { servers: described, .. }, .. } = base;
+    let Base { store, prompts, clock, .. } = base;
     Ok(Asking { turns, store, ledger, prompts, locales, clock, servers, described })
 }
 
@@ -80,13 +93,4 @@ where
 fn no_servers(settings: &Settings, groups: &Groups) -> Result<Servers, Refusal> {
     let recipe = recipe(&settings.servers.values, &settings.model.proxies, settings.redactor())?;
     Ok(Servers::start(Vec::new(), recipe, groups.back.clone()))
-}
-
-fn approvers(base: &Base<'_>) -> Approvers {
-    Approvers {
-        access: base.settings.access.clone(),
-        settings: base.store.clone(),
-        admins: base.outside.admins.clone(),
-        grants: Grants::default(),
-    }
 }

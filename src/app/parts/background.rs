@@ -10,24 +10,24 @@ use figaro_domain::summary::Rules;
 use figaro_ledger::Ledger;
 
 /// What names sessions after their first exchange.
-pub(super) fn namer(base: &Base<'_>, ledger: &Arc<Ledger>) -> Namer {
+pub(super) fn namer(base: &Base, ledger: &Arc<Ledger>) -> Namer {
     Namer {
         sessions: base.store.clone(),
         settings: base.store.clone(),
         ledger: ledger.clone(),
         prompts: base.prompts.clone(),
-        titles: base.outside.titles.clone(),
+        channel: base.channel.clone(),
         background: base.groups.front.clone(),
         is_on: base.settings.limits.names_sessions,
         busy: Arc::default(),
     }
 }
 
-/// What summarises sessions; it runs from now on.
-pub(super) fn summariser(base: &Base<'_>, ledger: &Arc<Ledger>) -> Summariser {
+/// What summarises sessions, once it runs.
+pub(super) fn summariser(base: &Base, ledger: &Arc<Ledger>) -> Summariser {
     let limits = &base.settings.limits;
     let recent_tokens = Room::of(limits.history_tokens).before();
-    let summariser = Summariser {
+    Summariser {
         store: base.store.clone(),
         asking: Asking {
             settings: base.store.clone(),
@@ -38,7 +38,5 @@ pub(super) fn summariser(base: &Base<'_>, ledger: &Arc<Ledger>) -> Summariser {
         clock: base.clock.clone(),
         background: base.groups.front.clone(),
         ended: Arc::default(),
-    };
-    base.groups.front.spawn("summaries", summariser.clone().run());
-    summariser
+    }
 }

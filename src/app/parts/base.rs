@@ -8,8 +8,7 @@ use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
 use crate::app::policy;
 use crate::app::servers::{self, Loaded};
-use figaro_agent::delivery::{Consents, Titles};
-use figaro_agent::files::Files;
+use figaro_agent::channel::Channel;
 use figaro_agent::languages::Languages;
 use figaro_agent::tools::telegram::Approvers;
 use figaro_agent::turn::parked::Parked;
@@ -20,7 +19,6 @@ use figaro_config::Settings;
 use figaro_mcp_client::servers::Servers;
 use figaro_mcp_client::supervisor::Mcp;
 use figaro_memory::Chats;
-use figaro_policy::access::Admins;
 use figaro_policy::tools::{Policy, Rules};
 use figaro_prompts::texts::Locales;
 use figaro_prompts::{OWN_FOLDER, Prompts};
@@ -32,10 +30,11 @@ use figaro_telegram::inbound::Me;
 use figaro_telegram::live::Live;
 use figaro_telegram::send::Sender;
 
-/// What turns are run with, wherever their questions come from.
-pub(super) struct Base<'a> {
-    pub(super) settings: &'a Settings,
-    pub(super) groups: &'a Groups,
+/// What turns are run with, wherever their questions come from. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Base {
+    pub(super) settings: Arc<Settings>,
+    pub(super) groups: Groups,
     pub(super) clock: Clock,
     pub(super) store: Arc<KvStore>,
     pub(super) http: reqwest::Client,
@@ -43,36 +42,28 @@ pub(super) struct Base<'a> {
     pub(super) languages: Languages,
     pub(super) vitals: Arc<Vitals>,
     pub(super) policy: Policy,
-    /// The text of the owner's file of rules.
-    pub(super) policy_text: Option<String>,
-    /// The other MCP servers, as the owner's file describes them.
-    pub(super) servers: Loaded,
     pub(super) parked: Parked,
     pub(super) chats: Chats,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
-    pub(super) outside: Outside,
+    /// What the model is told that the bot is called.
+    pub(super) bot: BotName,
+    /// Where its questions come from.
+    pub(super) channel: Arc<dyn Channel>,
 }
 
 /// The bot in Telegram: what turns are run with, and the way to its chats.
-pub(super) struct Bot<'a> {
-    pub(super) base: Base<'a>,
+pub(super) struct Bot {
+    pub(super) base: Base,
     pub(super) me: Me,
     pub(super) mcp: Mcp,
     pub(super) servers: Servers,
+    /// The other MCP servers, as the owner's file describes them.
+    pub(super) described: Loaded,
+    /// The text of the owner's file of rules.
+    pub(super) policy_text: Option<String>,
     pub(super) sender: Sender,
     pub(super) live: Arc<Live>,
     pub(super) approvers: Approvers,
-}
-
-/// What turns have to do with where their questions come from.
-#[derive(Debug, Clone)]
-pub(in crate::app) struct Outside {
-    /// What the model is told that it is called.
-    pub(in crate::app) bot: BotName,
-    pub(in crate::app) admins: Arc<dyn Admins>,
-    pub(in crate::app) titles: Arc<dyn Titles>,
-    pub(in crate::app) consents: Arc<dyn Consents>,
-    pub(in crate::app) files: Arc<dyn Files>,
 }
 
 /// The files of prompts, rules and texts, as they were read.
@@ -80,19 +71,21 @@ pub(super) struct Read {
     prompts: Arc<Prompts>,
     pub(super) locales: Arc<Locales>,
     rules: Rules,
-    policy_text: Option<String>,
-    servers: Loaded,
+    pub(super) policy_text: Option<String>,
+    pub(super) servers: Loaded,
 }
 
 /// What a base stands on.
-pub(super) struct Ground<'a> {
-    pub(super) settings: &'a Settings,
-    pub(super) groups: &'a Groups,
+pub(super) struct Ground {
+    pub(super) settings: Arc<Settings>,
+    pub(super) groups: Groups,
     pub(super) clock: Clock,
     pub(super) read: Read,
     pub(super) store: Arc<KvStore>,
     pub(super) http: reqwest::Client,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
+    pub(super) bot: BotName,
+    pub(super) channel: Arc<dyn Channel>,
 }
 
 impl Read {
@@ -110,48 +103,11 @@ impl Read {
     }
 }
 
-impl<'a> Base<'a> {
-    /// The same with other settings, for turns whose questions come from outside: in this store, or in another one.
-    pub(super) fn elsewhere<'b>(
-        &self,
-        settings: &'b Settings,
-        outside: Outside,
-        store: Arc<KvStore>,
-    ) -> Base<'b>
-    where
-        'a: 'b,
-    {
-        let is_same = Arc::ptr_eq(&store, &self.store);
-        let (parked, chats) = match is_same {
-            true => (self.parked.clone(), self.chats.clone()),
-            false => (
-                Parked::new(store.clone(), store.clone(), self.clock.clone()),
-                Chats::new(store.clone(), self.clock.clone()),
-            ),
-        };
-        Base {
-            settings,
-            groups: self.groups,
-            clock: self.clock.clone(),
-            http: self.http.clone(),
-            prompts: self.prompts.clone(),
-            languages: Languages { locales: self.languages.locales.clone(), settings: store.clone() },
-            vitals: self.vitals.clone(),
-            policy: self.policy.clone(),
-            policy_text: self.policy_text.clone(),
-            servers: self.servers.clone(),
-            parked,
-            chats,
-            embedder: self.embedder.clone().filter(|_| is_same),
-            outside,
-            store,
-        }
-    }
-
-    /// What turns are run with, whose questions come from there.
-    pub(super) fn new(ground: Ground<'a>, outside: Outside) -> Self {
-        let Ground { settings, groups, clock, read, store, http, embedder } = ground;
-        let Read { prompts, locales, rules, policy_text, servers } = read;
+impl Base {
+    /// What turns of this channel are run with.
+    pub(super) fn new(ground: Ground) -> Self {
+        let Ground { settings, groups, clock, read, store, http, embedder, bot, channel } = ground;
+        let Read { prompts, locales, rules, .. } = read;
         store.set_pack_rules(prompts.packs().rules());
         Self {
             settings,
@@ -161,14 +117,30 @@ impl<'a> Base<'a> {
             languages: Languages { locales, settings: store.clone() },
             vitals: Arc::new(Vitals::new(clock.now())),
             policy: Policy::new(Arc::new(rules)),
-            policy_text,
-            servers,
             parked: Parked::new(store.clone(), store.clone(), clock.clone()),
             chats: Chats::new(store.clone(), clock.clone()),
             embedder,
-            outside,
+            bot,
+            channel,
             clock,
             store,
+        }
+    }
+
+    /// The same with other settings, for turns of another channel.
+    pub(super) fn elsewhere(&self, settings: Settings, channel: Arc<dyn Channel>) -> Self {
+        Self { settings: Arc::new(settings), channel, ..self.clone() }
+    }
+
+    /// The same over another store, in which nothing is found by what it means.
+    pub(super) fn over(&self, store: Arc<KvStore>) -> Self {
+        Self {
+            languages: Languages { locales: self.languages.locales.clone(), settings: store.clone() },
+            parked: Parked::new(store.clone(), store.clone(), self.clock.clone()),
+            chats: Chats::new(store.clone(), self.clock.clone()),
+            embedder: None,
+            store,
+            ..self.clone()
         }
     }
 }

@@ -7,12 +7,11 @@ use async_trait::async_trait;
 
 use super::background::namer;
 use super::base::Base;
-use super::no_chat::no_chat;
-use super::tools::{alone, without_chat};
+use super::stateless::StatelessTurns;
+use super::tools::without_chat;
 use super::turns::{Background, TurnParts, turns};
 use crate::app::failure::Refusal;
-use figaro_agent::delivery::{Bus, Delivery, Owners};
-use figaro_agent::tools::Registry;
+use figaro_agent::delivery::{Bus, Owners};
 use figaro_agent::tools::servers::ServerTools;
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::extraction::Extractor;
@@ -20,17 +19,14 @@ use figaro_agent::turn::pipeline::Turns;
 use figaro_agent::turn::queue::{Job, Mailboxes, Runner};
 use figaro_agent::turn::summaries::Summariser;
 use figaro_base::shutdown::TaskTracker;
-use figaro_config::{
-    AccessMode, AccessSettings, EngineKind, HttpSettings, LimitSettings, Settings, StoreUrl,
-};
+use figaro_config::{AccessMode, AccessSettings, HttpSettings, Settings};
 use figaro_gateway::caller::Known;
 use figaro_gateway::gateway::Gateway;
-use figaro_gateway::hub::{GatewayDelivery, GatewayRunner, Hub, Stateless};
+use figaro_gateway::hub::{GatewayDelivery, GatewayRunner, Hub};
 use figaro_gateway::listen::Door;
 use figaro_gateway::metrics::Meters;
-use figaro_gateway::{Lanes, router};
+use figaro_gateway::router;
 use figaro_ledger::Ledger;
-use figaro_store::kv::KvStore;
 use figaro_telegram::webhook::Webhook;
 
 /// Runs jobs by where they are answered: in Telegram, or by the gateway.
@@ -83,66 +79,48 @@ pub(in crate::app) async fn door(settings: &HttpSettings) -> Result<Option<Door>
 }
 
 /// The turns of the gateway; `None` where there is none.
-///
-/// # Errors
-/// When no folder can be made for what is not kept.
-pub(super) async fn turns_of(
-    base: &Base<'_>,
+pub(super) fn turns_of(
+    base: &Base,
     telegram: &Turns,
     ledger: &Arc<Ledger>,
     owners: Arc<dyn Owners>,
     servers: &ServerTools,
-) -> Result<Option<GatewayTurns>, Refusal> {
-    if base.settings.http.address.is_none() {
-        return Ok(None);
-    }
+) -> Option<GatewayTurns> {
+    base.settings.http.address?;
     let (hub, meters) = (Hub::default(), Arc::new(Meters::default()));
     let bus = Bus::new(vec![Arc::new(hub.clone())]);
-    let delivery = |store: &Arc<KvStore>| -> Arc<dyn Delivery> {
-        Arc::new(GatewayDelivery { hub: hub.clone(), outbox: store.clone(), clock: base.clock.clone() })
-    };
-    let outside = || no_chat(base.outside.bot.clone());
-    let parts = |delivery, tools: Registry, background| TurnParts {
-        bus: bus.clone(),
-        delivery,
-        owners: owners.clone(),
-        tools: Arc::new(tools),
-        servers: servers.clone(),
-        background,
-    };
-    let settings = of_callers(base.settings);
-    let own = base.elsewhere(&settings, outside(), base.store.clone());
+    let base = base.elsewhere(of_callers(&base.settings), Arc::new(hub.clone()));
     // What summarises and reads for facts works for all conversations of the store.
     let background = Background {
         extractor: Extractor {
-            consents: own.outside.consents.clone(),
+            channel: base.channel.clone(),
             bus: bus.clone(),
             ..telegram.extractor.clone()
         },
-        namer: namer(&own, ledger),
+        namer: namer(&base, ledger),
         summariser: telegram.summariser.clone(),
     };
-    let kept =
-        turns(&own, ledger.clone(), parts(delivery(&own.store), without_chat(&own, ledger), background));
-    let folder = tempfile::Builder::new().prefix("figaro-stateless-").tempdir();
-    let folder = folder.map_err(|error| Refusal(format!("no temporary folder can be made: {error}")))?;
-    let url = StoreUrl::new(EngineKind::ALL[0], folder.path());
-    let store = KvStore::open(&url, base.settings.telegram.bot).await;
-    let store = Arc::new(store.map_err(|error| Refusal(error.to_string()))?);
-    let quiet = of_nobody(&settings);
-    let passing = base.elsewhere(&quiet, outside(), store.clone());
-    let background = Background::of(&passing, ledger, &bus);
-    let stateless =
-        turns(&passing, ledger.clone(), parts(delivery(&store), alone(&passing, ledger), background));
-    let stateless = Stateless { turns: stateless, store, clock: base.clock.clone(), folder };
+    let delivery =
+        GatewayDelivery { hub: hub.clone(), outbox: base.store.clone(), clock: base.clock.clone() };
+    let parts = TurnParts {
+        bus: bus.clone(),
+        delivery: Arc::new(delivery),
+        owners: owners.clone(),
+        tools: Arc::new(without_chat(&base, ledger)),
+        servers: servers.clone(),
+        background,
+    };
+    let kept = turns(&base, ledger.clone(), parts);
+    let stateless = StatelessTurns::new(&base, ledger.clone(), hub.clone(), owners, servers.clone());
     let runner = Arc::new(GatewayRunner {
         hub: hub.clone(),
         kept,
         store: base.store.clone(),
-        stateless,
+        stateless: Arc::new(stateless),
         meters: meters.clone(),
+        clock: base.clock.clone(),
     });
-    Ok(Some(GatewayTurns { runner, hub, meters, summariser: telegram.summariser.clone() }))
+    Some(GatewayTurns { runner, hub, meters, summariser: telegram.summariser.clone() })
 }
 
 /// The settings of turns whose questions come over HTTP: who may ask is known by then.
@@ -151,18 +129,11 @@ fn of_callers(settings: &Settings) -> Settings {
     Settings { access, ..settings.clone() }
 }
 
-/// The settings of turns of which nothing is kept.
-fn of_nobody(settings: &Settings) -> Settings {
-    let limits =
-        LimitSettings { names_sessions: false, summary_every: 0, memory_limit: 0, ..settings.limits.clone() };
-    Settings { limits, ..settings.clone() }
-}
-
 impl GatewayTurns {
     /// The gateway at this door.
     pub(super) fn with(
         self,
-        base: &Base<'_>,
+        base: &Base,
         ledger: &Arc<Ledger>,
         mailboxes: &Mailboxes,
         door: Option<Door>,
@@ -171,7 +142,6 @@ impl GatewayTurns {
         let gateway = Gateway {
             known: Arc::new(Known::new(&base.settings.http)),
             hub: self.hub,
-            lanes: Lanes::default(),
             mailboxes: mailboxes.clone(),
             prompts: base.prompts.clone(),
             ledger: ledger.clone(),

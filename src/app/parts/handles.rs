@@ -16,12 +16,12 @@ use figaro_telegram::commands::{Cards, Erasures, Handles, TaskCards};
 use figaro_telegram::send::Sender;
 
 /// A sender that goes on while turns are being stopped, for answers to commands and words to owners.
-pub(super) fn late(bot: &Bot<'_>) -> Sender {
+pub(super) fn late(bot: &Bot) -> Sender {
     Sender { background: bot.base.groups.back.clone(), ..bot.sender.clone() }
 }
 
 /// What draws cards of tasks.
-pub(super) fn task_cards(base: &Base<'_>) -> TaskCards {
+pub(super) fn task_cards(base: &Base) -> TaskCards {
     TaskCards {
         languages: base.languages.clone(),
         settings: base.store.clone(),
@@ -41,7 +41,7 @@ pub(super) struct Tools {
 
 /// What commands are made of.
 pub(super) fn handles(
-    bot: &Bot<'_>,
+    bot: &Bot,
     ledger: Arc<Ledger>,
     mailboxes: &Mailboxes,
     extractor: Extractor,
@@ -51,7 +51,7 @@ pub(super) fn handles(
     let cards = Cards {
         sender: late(bot),
         languages: base.languages.clone(),
-        admins: base.outside.admins.clone(),
+        admins: base.channel.clone(),
         vitals: base.vitals.clone(),
     };
     Handles {

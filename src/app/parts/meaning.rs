@@ -36,14 +36,14 @@ pub(super) async fn of_settings(
 }
 
 /// The memory of chats, which asks the embedder on the bill of whoever asks.
-pub(super) fn chats(base: &Base<'_>, ledger: &Arc<Ledger>) -> Chats {
+pub(super) fn chats(base: &Base, ledger: &Arc<Ledger>) -> Chats {
     let embedder = base.embedder.clone();
     let meaning = embedder.map(|embedder| Meaning::new(embedder, ledger.clone(), base.clock.clone()));
     base.chats.clone().with_meaning(meaning)
 }
 
 /// What makes vectors once a turn has ended.
-pub(super) fn vectors(base: &Base<'_>) -> VectorMaker {
+pub(super) fn vectors(base: &Base) -> VectorMaker {
     let (zone, background) = (base.settings.timezone, base.groups.front.clone());
     VectorMaker::new(base.chats.clone(), base.store.clone(), zone, background)
 }

@@ -11,7 +11,7 @@ use figaro_agent::turn::extraction::{AT_ONCE, Extractor, MemoryRules};
 use figaro_ledger::Ledger;
 
 /// The one that works for all chats.
-pub(super) fn extractor(base: &Base<'_>, ledger: &Arc<Ledger>, bus: &Bus) -> Extractor {
+pub(super) fn extractor(base: &Base, ledger: &Arc<Ledger>, bus: &Bus) -> Extractor {
     let limits = &base.settings.limits;
     Extractor {
         facts: base.store.clone(),
@@ -19,7 +19,7 @@ pub(super) fn extractor(base: &Base<'_>, ledger: &Arc<Ledger>, bus: &Bus) -> Ext
         sessions: base.store.clone(),
         settings: base.store.clone(),
         records: Arc::new(record_books(base)),
-        consents: base.outside.consents.clone(),
+        channel: base.channel.clone(),
         ledger: ledger.clone(),
         prompts: base.prompts.clone(),
         bus: bus.clone(),

@@ -7,19 +7,19 @@ pub(super) mod gateway;
 mod handles;
 mod meaning;
 mod memories;
-pub(super) mod no_chat;
 mod router;
+mod stateless;
 mod tools;
 mod turns;
 mod upkeep;
 
 use std::sync::Arc;
 
-use self::base::{Base, Bot, Ground, Outside, Read};
+use self::base::{Base, Bot, Ground, Read};
 use self::gateway::{ByPlace, Served};
 use self::handles::{Tools, handles, late, task_cards};
 use self::router::{Onward, router};
-use self::tools::{of_servers, registry, telegram};
+use self::tools::{approvers, of_servers, registry, telegram};
 use self::turns::{Background, TurnParts, turns};
 use self::upkeep::{
     agent_watch, pack_watch, policy_watch, retention, rewriter, scheduler, servers_watch, spawn_keepers,
@@ -42,7 +42,6 @@ use figaro_agent::languages::Languages;
 use figaro_agent::outbound::RateLimiter;
 use figaro_agent::retention::{Retention, Rewriter};
 use figaro_agent::scheduler::Scheduler;
-use figaro_agent::tools::telegram::{Approvers, Grants};
 use figaro_agent::turn::parked::Parked;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_agent::turn::window::BotName;
@@ -50,18 +49,15 @@ use figaro_base::clock::Clock;
 use figaro_config::Settings;
 use figaro_ledger::{Ledger, LedgerParts};
 use figaro_mcp_client::servers::Servers;
-use figaro_policy::access::Admins;
 use figaro_policy::budget::Caps;
 use figaro_provider::Providers;
 use figaro_provider::models::Models;
 use figaro_provider::price::Prices;
 use figaro_store::kv::KvStore;
-use figaro_telegram::admins::TelegramAdmins;
 use figaro_telegram::api::Api;
+use figaro_telegram::channel::TelegramChannel;
 use figaro_telegram::commands::CommandTable;
-use figaro_telegram::consents::TelegramConsents;
 use figaro_telegram::delivery::TelegramDelivery;
-use figaro_telegram::files::TelegramFiles;
 use figaro_telegram::intake::Intake;
 use figaro_telegram::live::Live;
 use figaro_telegram::newest::Newest;
@@ -69,7 +65,6 @@ use figaro_telegram::owners::TelegramOwners;
 use figaro_telegram::poller::Poller;
 use figaro_telegram::router::Router;
 use figaro_telegram::send::Sender;
-use figaro_telegram::titles::TelegramTitles;
 use figaro_telegram::webhook::Webhook;
 
 /// What the app runs and asks.
@@ -131,14 +126,14 @@ pub(super) async fn build(
     let parts =
         TurnParts { bus, delivery: delivered, owners: told, tools, servers: servers.clone(), background };
     let turns = turns(&bot.base, ledger.clone(), parts);
-    let extractor = turns.extractor.clone();
+    let (extractor, summariser) = (turns.extractor.clone(), turns.summariser.clone());
     let tools = Tools { all: turns.ender.tools.clone(), telegram };
-    let gateway = Box::pin(gateway::turns_of(&bot.base, &turns, &ledger, owners.clone(), &servers)).await?;
+    let gateway = gateway::turns_of(&bot.base, &turns, &ledger, owners.clone(), &servers);
     let runner = ByPlace { telegram: turns, gateway: gateway.as_ref().map(|gateway| gateway.runner.clone()) };
     let mailboxes = Mailboxes::new(Arc::new(runner), groups.front.clone());
     let handles = handles(&bot, ledger.clone(), &mailboxes, extractor.clone(), tools);
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);
-    spawn_keepers(&bot, extractor);
+    spawn_keepers(&bot, extractor, summariser);
     let base = &bot.base;
     let mailboxes_of_gateway = mailboxes.clone();
     let scheduler = scheduler(base, &mailboxes, owners.clone());
@@ -148,7 +143,7 @@ pub(super) async fn build(
     let updates = updates(&bot, router.clone());
     let (retention, rewriter) = (retention(base), rewriter(base));
     let news = News { owners: owners.clone(), languages: base.languages.clone() };
-    let (policy, servers) = (policy_watch(base, news.clone()), servers_watch(&bot, news.clone()));
+    let (policy, servers) = (policy_watch(&bot, news.clone()), servers_watch(&bot, news.clone()));
     let agents = agent_watch(&bot, agents::names(&providers, Vec::new()), news.clone());
     let packs = pack_watch(base, news);
     let gateway =
@@ -159,7 +154,7 @@ pub(super) async fn build(
     Ok((parts, Runners { scheduler, retention, rewriter, policy, servers, agents, packs, updates, gateway }))
 }
 
-fn owners(bot: &Bot<'_>) -> TelegramOwners {
+fn owners(bot: &Bot) -> TelegramOwners {
     let base = &bot.base;
     TelegramOwners {
         sender: late(bot),
@@ -169,7 +164,7 @@ fn owners(bot: &Bot<'_>) -> TelegramOwners {
     }
 }
 
-fn updates(bot: &Bot<'_>, router: Arc<Router>) -> Updates {
+fn updates(bot: &Bot, router: Arc<Router>) -> Updates {
     let base = &bot.base;
     let (api, background) = (bot.sender.api.clone(), base.groups.front.clone());
     let intake = Intake { inbox: base.store.clone(), router, clock: base.clock.clone() };
@@ -179,7 +174,7 @@ fn updates(bot: &Bot<'_>, router: Arc<Router>) -> Updates {
     }
 }
 
-fn delivery(bot: &Bot<'_>, newest: Newest) -> TelegramDelivery {
+fn delivery(bot: &Bot, newest: Newest) -> TelegramDelivery {
     let base = &bot.base;
     TelegramDelivery {
         sender: bot.sender.clone(),
@@ -195,12 +190,12 @@ fn delivery(bot: &Bot<'_>, newest: Newest) -> TelegramDelivery {
     }
 }
 
-async fn bot<'a>(
-    settings: &'a Settings,
+async fn bot(
+    settings: &Settings,
     providers: &Providers,
-    groups: &'a Groups,
+    groups: &Groups,
     clock: &Clock,
-) -> Result<Bot<'a>, Refusal> {
+) -> Result<Bot, Refusal> {
     let read = Read::all(settings, providers)?;
     let store = open_store(settings).await?;
     let api = Api::new(&settings.telegram).map_err(Refusal)?;
@@ -209,32 +204,23 @@ async fn bot<'a>(
     let (me, mcp) = tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups))?;
     let limiter =
         Arc::new(if settings.limits.paced { RateLimiter::default() } else { RateLimiter::unpaced() });
-    let admins: Arc<dyn Admins> = Arc::new(TelegramAdmins(api.clone()));
     let (outbox, settings_store, background) = (store.clone(), store.clone(), groups.front.clone());
     let sender = Sender { api, limiter, outbox, settings: settings_store, clock: clock.clone(), background };
     let live = Arc::new(Live::new(sender.clone(), groups.back.clone(), read.locales.clone()));
     let languages = Languages { locales: read.locales.clone(), settings: store.clone() };
-    let approvers = Approvers {
-        access: settings.access.clone(),
-        settings: store.clone(),
-        admins: admins.clone(),
-        grants: Grants::default(),
-    };
-    let outside = Outside {
-        bot: BotName { name: me.name.clone(), username: me.username.clone() },
-        admins,
-        titles: Arc::new(TelegramTitles(sender.clone())),
-        consents: Arc::new(TelegramConsents { sender: sender.clone(), languages, profiles: store.clone() }),
-        files: Arc::new(TelegramFiles(sender.api.clone())),
-    };
-    let ground = Ground { settings, groups, clock: clock.clone(), read, store, http, embedder };
-    let base = Base::new(ground, outside);
+    let channel = Arc::new(TelegramChannel { sender: sender.clone(), languages, profiles: store.clone() });
+    let name = BotName { name: me.name.clone(), username: me.username.clone() };
     let recipe = recipe(&settings.servers.values, &settings.model.proxies, settings.redactor())?;
-    let servers = Servers::start(base.servers.servers.clone(), recipe, groups.back.clone());
-    Ok(Bot { base, me, mcp, servers, sender, live, approvers })
+    let (described, policy_text) = (read.servers.clone(), read.policy_text.clone());
+    let servers = Servers::start(described.servers.clone(), recipe, groups.back.clone());
+    let (settings, groups, clock) = (Arc::new(settings.clone()), groups.clone(), clock.clone());
+    let ground = Ground { settings, groups, clock, read, store, http, embedder, bot: name, channel };
+    let base = Base::new(ground);
+    let approvers = approvers(&base);
+    Ok(Bot { base, me, mcp, servers, described, policy_text, sender, live, approvers })
 }
 
-async fn ledger(base: &Base<'_>, providers: &Providers) -> Result<Arc<Ledger>, Refusal> {
+async fn ledger(base: &Base, providers: &Providers) -> Result<Arc<Ledger>, Refusal> {
     let models: Models = models(&base.settings.model, providers, &base.http)?;
     let models = models.with_outside_search(base.settings.tavily.key.is_some());
     let settings = &base.settings.spending;

@@ -22,7 +22,7 @@ pub(super) struct Onward<'a> {
 }
 
 /// The router of the bot.
-pub(super) fn router(bot: &Bot<'_>, onward: Onward<'_>) -> Router {
+pub(super) fn router(bot: &Bot, onward: Onward<'_>) -> Router {
     let base = &bot.base;
     let Onward { handles, commands, mailboxes, newest, owners } = onward;
     Router {

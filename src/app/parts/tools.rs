@@ -15,7 +15,7 @@ use figaro_agent::tools::records::RecordTools;
 use figaro_agent::tools::servers::ServerTools;
 use figaro_agent::tools::tasks::{TaskReader, TaskTools};
 use figaro_agent::tools::tavily::Tavily;
-use figaro_agent::tools::telegram::{Approvers, TelegramTools};
+use figaro_agent::tools::telegram::{Approvers, Grants, TelegramTools};
 use figaro_agent::tools::web::WebSearch;
 use figaro_ledger::Ledger;
 use figaro_mcp_client::servers::Servers;
@@ -39,7 +39,7 @@ const OF_MEMORY: [&str; 8] =
     ["add_note", "clear_notes", "list_notes", "lookup", "pin", "recall", "remove_note", "unpin"];
 
 /// The calls of the Bot API.
-pub(super) fn telegram(bot: &Bot<'_>) -> TelegramTools {
+pub(super) fn telegram(bot: &Bot) -> TelegramTools {
     let base = &bot.base;
     TelegramTools {
         catalog: Arc::new(Catalog::new(&Choice::default())),
@@ -57,29 +57,39 @@ pub(super) fn telegram(bot: &Bot<'_>) -> TelegramTools {
 }
 
 /// The tools of other MCP servers.
-pub(super) fn of_servers(base: &Base<'_>, servers: Servers, approvers: Approvers) -> ServerTools {
+pub(super) fn of_servers(base: &Base, servers: Servers, approvers: Approvers) -> ServerTools {
     ServerTools { servers, approvers, policy: base.policy.clone(), audit: base.store.clone() }
 }
 
+/// Who may approve calls in chats of this base.
+pub(super) fn approvers(base: &Base) -> Approvers {
+    Approvers {
+        access: base.settings.access.clone(),
+        settings: base.store.clone(),
+        admins: base.channel.clone(),
+        grants: Grants::default(),
+    }
+}
+
 /// Every tool there is.
-pub(super) fn registry(base: &Base<'_>, ledger: &Arc<Ledger>, telegram: TelegramTools) -> Registry {
+pub(super) fn registry(base: &Base, ledger: &Arc<Ledger>, telegram: TelegramTools) -> Registry {
     let mut table = built_in(base, ledger);
     register_telegram(telegram, task_tools(base, ledger), &mut table);
     table.registry()
 }
 
 /// The tools that are of use where there is no chat: none of Telegram, none that schedules or that changes how a chat is set up.
-pub(super) fn without_chat(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
+pub(super) fn without_chat(base: &Base, ledger: &Arc<Ledger>) -> Registry {
     built_in(base, ledger).without(&OF_CHATS).registry()
 }
 
 /// The tools that are of use where nothing is kept, either.
-pub(super) fn alone(base: &Base<'_>, ledger: &Arc<Ledger>) -> Registry {
+pub(super) fn alone(base: &Base, ledger: &Arc<Ledger>) -> Registry {
     built_in(base, ledger).without(&OF_CHATS).without(&OF_MEMORY).registry()
 }
 
-fn built_in(base: &Base<'_>, ledger: &Arc<Ledger>) -> ToolTable {
-    let (store, tasks, admins) = (base.store.clone(), base.store.clone(), base.outside.admins.clone());
+fn built_in(base: &Base, ledger: &Arc<Ledger>) -> ToolTable {
+    let (store, tasks, admins) = (base.store.clone(), base.store.clone(), base.channel.clone());
     let (http, tavily) = (&base.http, &base.settings.tavily);
     let service = |key| -> Arc<dyn WebSearch> { Arc::new(Tavily::new(http.clone(), &tavily.base_url, key)) };
     let search = Grounded { ledger: ledger.clone(), otherwise: tavily.key.clone().map(service) };
@@ -104,7 +114,7 @@ fn built_in(base: &Base<'_>, ledger: &Arc<Ledger>) -> ToolTable {
 }
 
 /// The records of chats.
-pub(super) fn record_books(base: &Base<'_>) -> RecordBooks {
+pub(super) fn record_books(base: &Base) -> RecordBooks {
     RecordBooks {
         store: base.store.clone(),
         settings: base.store.clone(),
@@ -114,17 +124,17 @@ pub(super) fn record_books(base: &Base<'_>) -> RecordBooks {
 }
 
 /// The tools for records.
-pub(super) fn record_tools(base: &Base<'_>, ledger: &Ledger) -> RecordTools {
+pub(super) fn record_tools(base: &Base, ledger: &Ledger) -> RecordTools {
     RecordTools { books: record_books(base), tasks: task_tools(base, ledger) }
 }
 
 /// The tools for scheduled tasks.
-pub(super) fn task_tools(base: &Base<'_>, ledger: &Ledger) -> TaskTools {
+pub(super) fn task_tools(base: &Base, ledger: &Ledger) -> TaskTools {
     let settings = base.settings.tasks;
     TaskTools {
         store: base.store.clone(),
         records: base.store.clone(),
-        admins: base.outside.admins.clone(),
+        admins: base.channel.clone(),
         limits: TaskLimits { per_chat: settings.per_chat, per_user: settings.per_user },
         reader: TaskReader {
             settings: base.store.clone(),

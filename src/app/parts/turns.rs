@@ -26,7 +26,7 @@ use figaro_ledger::Ledger;
 use figaro_policy::budget::TREE_TOKENS;
 
 /// The stages of turns of this base.
-pub(super) fn turns(base: &Base<'_>, ledger: Arc<Ledger>, parts: TurnParts) -> Turns {
+pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns {
     let TurnParts { bus, delivery, owners, tools, servers, background } = parts;
     let Background { extractor, namer, summariser } = background;
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
@@ -54,7 +54,7 @@ pub(super) fn turns(base: &Base<'_>, ledger: Arc<Ledger>, parts: TurnParts) -> T
         ledger,
         caller,
         parked: base.parked.clone(),
-        admins: base.outside.admins.clone(),
+        admins: base.channel.clone(),
         reporter: reporter.clone(),
     };
     let children = Children {
@@ -104,8 +104,8 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// What works beside the turns of this base; it runs from now on.
-    pub(super) fn of(base: &Base<'_>, ledger: &Arc<Ledger>, bus: &Bus) -> Self {
+    /// What works beside the turns of this base.
+    pub(super) fn of(base: &Base, ledger: &Arc<Ledger>, bus: &Bus) -> Self {
         Self {
             extractor: extractor(base, ledger, bus),
             namer: namer(base, ledger),
@@ -121,7 +121,7 @@ struct Telling {
 }
 
 /// Who may do what when a turn begins.
-pub(super) fn rights(base: &Base<'_>) -> Rights {
+pub(super) fn rights(base: &Base) -> Rights {
     Rights {
         access: base.settings.access.clone(),
         settings: base.store.clone(),
@@ -132,7 +132,7 @@ pub(super) fn rights(base: &Base<'_>) -> Rights {
     }
 }
 
-fn preparer(base: &Base<'_>, ledger: &Ledger, agents: Agents, telling: Telling) -> Preparer {
+fn preparer(base: &Base, ledger: &Ledger, agents: Agents, telling: Telling) -> Preparer {
     let Telling { reporter, bus } = telling;
     let limits = &base.settings.limits;
     let contexts = Contexts {
@@ -148,10 +148,10 @@ fn preparer(base: &Base<'_>, ledger: &Ledger, agents: Agents, telling: Telling) 
         pins: base.store.clone(),
         summaries: base.store.clone(),
         facts: base.store.clone(),
-        files: base.outside.files.clone(),
+        channel: base.channel.clone(),
         prompts: base.prompts.clone(),
         models: ledger.models.clone(),
-        bot: base.outside.bot.clone(),
+        bot: base.bot.clone(),
         default_zone: base.settings.timezone,
         history_tokens: limits.history_tokens,
         reporter: reporter.clone(),

@@ -14,12 +14,13 @@ use figaro_agent::retention::{Retention, Rewriter};
 use figaro_agent::scheduler::Scheduler;
 use figaro_agent::turn::extraction::Extractor;
 use figaro_agent::turn::queue::Mailboxes;
+use figaro_agent::turn::summaries::Summariser;
 use figaro_prompts::Names;
 use figaro_telegram::commands::CardKeeper;
 use figaro_telegram::questions::take_buttons_off;
 
 /// What forgets by age.
-pub(super) fn retention(base: &Base<'_>) -> Retention {
+pub(super) fn retention(base: &Base) -> Retention {
     Retention {
         inbox: base.store.clone(),
         settings: base.store.clone(),
@@ -37,7 +38,7 @@ pub(super) fn retention(base: &Base<'_>) -> Retention {
 }
 
 /// What rewrites the store when something was erased.
-pub(super) fn rewriter(base: &Base<'_>) -> Rewriter {
+pub(super) fn rewriter(base: &Base) -> Rewriter {
     Rewriter {
         erasures: base.store.clone(),
         after: base.settings.store.rewritten_after,
@@ -47,10 +48,11 @@ pub(super) fn rewriter(base: &Base<'_>) -> Rewriter {
 }
 
 /// What has a change of the owner's rules hold.
-pub(super) fn policy_watch(base: &Base<'_>, news: News) -> PolicyWatch {
+pub(super) fn policy_watch(bot: &Bot, news: News) -> PolicyWatch {
+    let base = &bot.base;
     PolicyWatch {
         file: base.settings.policy.file.clone(),
-        text: base.policy_text.clone(),
+        text: bot.policy_text.clone(),
         policy: base.policy.clone(),
         news,
         background: base.groups.front.clone(),
@@ -58,11 +60,11 @@ pub(super) fn policy_watch(base: &Base<'_>, news: News) -> PolicyWatch {
 }
 
 /// What has a change of the owner's other MCP servers hold.
-pub(super) fn servers_watch(bot: &Bot<'_>, news: News) -> ServersWatch {
+pub(super) fn servers_watch(bot: &Bot, news: News) -> ServersWatch {
     let base = &bot.base;
     ServersWatch {
         settings: base.settings.servers.clone(),
-        text: base.servers.text.clone(),
+        text: bot.described.text.clone(),
         servers: bot.servers.clone(),
         news,
         background: base.groups.front.clone(),
@@ -70,7 +72,7 @@ pub(super) fn servers_watch(bot: &Bot<'_>, news: News) -> ServersWatch {
 }
 
 /// What has a change of the owner's agents hold.
-pub(super) fn agent_watch(bot: &Bot<'_>, names: Names, news: News) -> AgentWatch {
+pub(super) fn agent_watch(bot: &Bot, names: Names, news: News) -> AgentWatch {
     let base = &bot.base;
     AgentWatch {
         prompts: base.prompts.clone(),
@@ -83,7 +85,7 @@ pub(super) fn agent_watch(bot: &Bot<'_>, names: Names, news: News) -> AgentWatch
 }
 
 /// What has a change of the owner's packs hold.
-pub(super) fn pack_watch(base: &Base<'_>, news: News) -> PackWatch {
+pub(super) fn pack_watch(base: &Base, news: News) -> PackWatch {
     PackWatch {
         prompts: base.prompts.clone(),
         records: base.store.clone(),
@@ -94,16 +96,17 @@ pub(super) fn pack_watch(base: &Base<'_>, news: News) -> PackWatch {
 }
 
 /// What runs beside turns from the start on.
-pub(super) fn spawn_keepers(bot: &Bot<'_>, extractor: Extractor) {
+pub(super) fn spawn_keepers(bot: &Bot, extractor: Extractor, summariser: Summariser) {
     let base = &bot.base;
     let front = &base.groups.front;
     front.spawn("task_cards", keeper(bot).run());
     front.spawn("questions", take_buttons_off(base.parked.clone(), bot.sender.clone()));
     front.spawn("memory", base.chats.clone().tend(front.clone()));
     front.spawn("extractions", extractor.tend());
+    front.spawn("summaries", summariser.run());
 }
 
-fn keeper(bot: &Bot<'_>) -> CardKeeper {
+fn keeper(bot: &Bot) -> CardKeeper {
     let base = &bot.base;
     CardKeeper {
         cards: task_cards(base),
@@ -114,7 +117,7 @@ fn keeper(bot: &Bot<'_>) -> CardKeeper {
 }
 
 /// What begins the runs of tasks.
-pub(super) fn scheduler(base: &Base<'_>, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) -> Scheduler {
+pub(super) fn scheduler(base: &Base, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) -> Scheduler {
     Scheduler {
         store: base.store.clone(),
         access: base.settings.access.clone(),

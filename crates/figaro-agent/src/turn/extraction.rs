@@ -10,7 +10,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::Semaphore;
 
-use crate::delivery::{Bus, Consents, TurnEventKind};
+use crate::channel::Channel;
+use crate::delivery::{Bus, TurnEventKind};
 use figaro_base::clock::Clock;
 use figaro_base::ids::{ChatId, EntryId, UserId};
 use figaro_base::shutdown::TaskTracker;
@@ -89,7 +90,7 @@ pub struct Extractor {
     /// The records of chats.
     pub records: Arc<dyn Records>,
     /// Asks people whether they agree.
-    pub consents: Arc<dyn Consents>,
+    pub channel: Arc<dyn Channel>,
     /// The way to the models.
     pub ledger: Arc<Ledger>,
     /// What the model is told.
@@ -239,7 +240,7 @@ impl Extractor {
         if batch.chat.is_group() && self.with_unreached(|unreached| unreached.contains(user)) {
             return Ok(false);
         }
-        if self.consents.ask(user).await {
+        if self.channel.ask_consent(user).await {
             self.profiles.set_consent(user, Consent::Asked, self.clock.now()).await?;
         } else {
             self.with_unreached(|unreached| unreached.insert(user.clone()));

@@ -28,4 +28,5 @@ mod setup;
 pub mod summaries;
 pub mod taken_up;
 pub mod trace;
+pub mod unfinished;
 pub mod window;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::outcome::Outcome;
 use super::question::Question;
-use crate::delivery::Titles;
+use crate::channel::Channel;
 use figaro_base::ids::SessionId;
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::text::one_line;
@@ -45,7 +45,7 @@ pub struct Namer {
     /// What the model is told.
     pub prompts: Arc<Prompts>,
     /// Gives topics their titles.
-    pub titles: Arc<dyn Titles>,
+    pub channel: Arc<dyn Channel>,
     /// Tracks the calls: they end when it is asked to stop.
     pub background: TaskTracker,
     /// Whether sessions are named at all.
@@ -148,7 +148,7 @@ impl Namer {
         if topic.topic.is_none() || !self.sessions.is_untitled(topic).await? {
             return Ok(());
         }
-        if self.titles.set(topic, &name.text).await {
+        if self.channel.set_title(topic, &name.text).await {
             self.sessions.title_topic(topic).await?;
         }
         Ok(())

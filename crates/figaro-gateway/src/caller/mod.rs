@@ -21,7 +21,7 @@ pub use self::known::Known;
 pub(super) use self::names::header;
 use self::names::named;
 use super::error::ApiError;
-use figaro_base::ids::UserId;
+use figaro_base::ids::{RequestId, UserId};
 use figaro_config::{Rights, is_tenant};
 use figaro_domain::agent::DEFAULT_TENANT;
 use figaro_domain::chat::Place;
@@ -92,6 +92,16 @@ impl Caller {
         // A name that no person can have: theirs have no blank at the beginning.
         let user = UserId::outside(&self.tenant, &format!(" {}", place.chat));
         Ok(Spot { place, user, owner })
+    }
+
+    /// The conversation of a question that stands alone: nobody else has it. All such questions are of one chat, so that the books of
+    /// what was spent have one place for them; those of somebody unknown are booked to one such person of the tenant.
+    #[must_use]
+    pub fn alone(&self) -> Spot {
+        // No person has a name that begins with a blank.
+        let user = UserId::outside(&self.tenant, self.user.as_deref().unwrap_or(" anonymous"));
+        let place = Place::outside("stateless").part(&RequestId::new().to_string());
+        Spot { place, user, owner: String::new() }
     }
 
     /// In words that no other has: who sees what this one began.

@@ -99,7 +99,6 @@ mod tests {
             account,
             room,
             bytes: Bytes::default(),
-            lane: None,
             resumes: None,
             mailboxes: Mailboxes::new(Arc::new(Idle), TaskTracker::default()),
         }

@@ -6,11 +6,13 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use super::Hub;
+use figaro_agent::channel::Channel;
 use figaro_agent::delivery::{Delivery, Listener, Told, TurnEvent, TurnEventKind};
 use figaro_base::clock::Clock;
 use figaro_base::ids::{MessageId, RunId};
 use figaro_domain::chat::Place;
 use figaro_domain::delivery::{DeliveryEnd, PendingDelivery};
+use figaro_policy::access::Admins;
 use figaro_store::OutboxStore;
 
 impl Listener for Hub {
@@ -29,6 +31,10 @@ impl Listener for Hub {
         }
     }
 }
+
+/// Callers have no chats.
+impl Admins for Hub {}
+impl Channel for Hub {}
 
 /// Delivers answers to those who follow their turns.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 pub use self::follower::Follower;
 pub use self::listener::GatewayDelivery;
-pub use self::runner::{GatewayRunner, Stateless};
+pub use self::runner::GatewayRunner;
 pub use self::turn::{Asked, Cut, Turn};
 use super::handover::Handovers;
 use figaro_agent::turn::control::Control;

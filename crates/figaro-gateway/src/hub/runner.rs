@@ -1,12 +1,9 @@
-//! Runs the turns of the gateway: by the bot's own stages, in its store or, where nothing is to be kept, in one that goes with the
-//! process.
+//! Runs the turns of the gateway: by the bot's own stages in its store or, where nothing is to be kept, by stages that keep nothing.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use tempfile::TempDir;
 
-use super::super::lanes::Lane;
 use super::super::metrics::Meters;
 use super::{Cut, Hub, Turn, last};
 use figaro_agent::delivery::Told;
@@ -15,9 +12,6 @@ use figaro_agent::turn::pipeline::Turns;
 use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::{Job, Runner};
 use figaro_base::clock::Clock;
-use figaro_base::ids::{ChatId, UserId};
-use figaro_domain::erasure::{Erasure, Forgotten};
-use figaro_store::ErasureStore;
 use figaro_store::kv::KvStore;
 
 /// Runs the turns of the gateway.
@@ -30,22 +24,11 @@ pub struct GatewayRunner {
     /// The store of those.
     pub store: Arc<KvStore>,
     /// Runs those of which nothing is kept.
-    pub stateless: Stateless,
+    pub stateless: Arc<dyn Runner>,
     /// Counts how turns end.
     pub meters: Arc<Meters>,
-}
-
-/// Runs turns of which nothing is kept.
-#[derive(Debug)]
-pub struct Stateless {
-    /// Their stages, over a store of their own.
-    pub turns: Turns,
-    /// Clears that store.
-    pub store: Arc<dyn ErasureStore>,
     /// Gives the current time.
     pub clock: Clock,
-    /// The folder of that store. It goes once the store is closed: fields are dropped in their order.
-    pub folder: TempDir,
 }
 
 /// Ends a turn for its followers, also by a panic.
@@ -65,29 +48,16 @@ impl Runner for GatewayRunner {
     async fn run(&self, job: Job, control: Control) -> Option<Job> {
         let question = asked(&job)?;
         let requested = question.requested.clone()?;
-        let user = question.asker().map(|asker| asker.user.clone());
         // Nobody waits for it any more where there is no turn.
         let over = Over { hub: &self.hub, turn: self.hub.begin(requested.id, &control)? };
-        if !requested.is_stateless {
-            if !self.may_resume(&over.turn).await {
-                return None;
-            }
-            let next = self.kept.run(job, control).await;
-            self.account(&over.turn);
-            return next;
-        }
-        let mut lane = over.turn.take_lane();
-        lane.iter_mut().for_each(Lane::mark_used);
-        let next = self.stateless.turns.run(job, control).await;
-        let conversation = over.turn.conversation();
+        let next = if requested.is_stateless {
+            self.stateless.run(job, control).await
+        } else if self.may_resume(&over.turn).await {
+            self.kept.run(job, control).await
+        } else {
+            return None;
+        };
         self.account(&over.turn);
-        drop(over);
-        // What could not be cleared is not to be seen by the next one.
-        if let Some(user) = user
-            && self.stateless.clear(conversation.chat, user).await
-        {
-            lane.iter_mut().for_each(Lane::mark_cleared);
-        }
         next
     }
 }
@@ -115,21 +85,8 @@ impl GatewayRunner {
     fn account(&self, turn: &Turn) {
         let closing = turn.closing();
         let tokens = closing.as_ref().map_or(0, |closing| closing.usage.total());
-        turn.account().spend(tokens, self.stateless.clock.now().date_naive());
+        turn.account().spend(tokens, self.clock.now().date_naive());
         self.meters.turn(closing.as_ref().map(|closing| &closing.ending), tokens);
-    }
-}
-
-impl Stateless {
-    async fn clear(&self, chat: ChatId, user: UserId) -> bool {
-        match self.store.erase(&Erasure::Chat(chat, user), self.clock.now()).await {
-            Ok(Forgotten::Done(_)) => true,
-            Ok(Forgotten::Busy) => false,
-            Err(error) => {
-                tracing::error!(%error, "what a question over HTTP has left could not be cleared");
-                false
-            }
-        }
     }
 }
 

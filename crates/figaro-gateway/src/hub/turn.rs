@@ -7,7 +7,6 @@ use tokio::time::Instant;
 
 use super::super::caller::{Account, Bytes, Room};
 use super::super::handover::{Handover, Mark};
-use super::super::lanes::Lane;
 use figaro_agent::delivery::{Told, TurnClosing, TurnEvent, TurnEventKind};
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::queue::Mailboxes;
@@ -31,8 +30,6 @@ pub struct Asked {
     pub room: Room,
     /// What its body takes.
     pub bytes: Bytes,
-    /// The place of one of which nothing is kept.
-    pub lane: Option<Lane>,
     /// The calls of its session whose results it brings.
     pub resumes: Option<Mark>,
     /// Where it waits.
@@ -72,7 +69,6 @@ struct Log {
 struct Held {
     _room: Room,
     _bytes: Bytes,
-    lane: Option<Lane>,
     mailboxes: Mailboxes,
 }
 
@@ -97,13 +93,12 @@ enum State {
 
 impl Turn {
     pub(super) fn new(asked: Asked) -> Self {
-        let Asked { requested, conversation, identity, account, room, bytes, lane, resumes, mailboxes } =
-            asked;
+        let Asked { requested, conversation, identity, account, room, bytes, resumes, mailboxes } = asked;
         let log = Log {
             told: Vec::new(),
             followers: 0,
             state: State::Waiting,
-            held: Some(Held { _room: room, _bytes: bytes, lane, mailboxes }),
+            held: Some(Held { _room: room, _bytes: bytes, mailboxes }),
             handover: None,
             cut: None,
             is_forgotten: false,
@@ -258,7 +253,6 @@ impl Turn {
     pub fn end(&self) {
         let mut log = self.log();
         log.state = State::Over(Instant::now());
-        // A lane is given back by whoever has cleared it.
         drop(log.held.take());
         drop(log);
         self.news.send_replace(());
@@ -266,10 +260,6 @@ impl Turn {
 
     pub(super) fn is_waiting(&self) -> bool {
         matches!(self.log().state, State::Waiting)
-    }
-
-    pub(super) fn take_lane(&self) -> Option<Lane> {
-        self.log().held.as_mut()?.lane.take()
     }
 
     pub(super) fn ended_at(&self) -> Option<Instant> {

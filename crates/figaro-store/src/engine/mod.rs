@@ -7,6 +7,7 @@ mod batch;
 mod error;
 mod folder;
 mod mark;
+mod memory;
 mod names;
 mod open;
 mod panic;
@@ -20,6 +21,7 @@ mod tests;
 
 pub use self::batch::{Batch, Keys};
 pub use self::error::EngineError;
+pub(crate) use self::memory::MemoryEngine;
 pub use self::open::{found, has_mark, has_room, has_store, may_write, open, open_to_read};
 pub(crate) use self::panic::{catching, words_of};
 pub use self::port::{Engine, Entry, Mark, MarkKeeper, Reader, Result, Revision, Scan, View};

@@ -12,21 +12,40 @@ const TABLES: [&str; 3] = ["a", "b", "c"];
 
 type Model = BTreeMap<(usize, Vec<u8>), Vec<u8>>;
 
+/// Which engine; `None` for the one that keeps no files.
+type Kind = Option<EngineKind>;
+
 struct Place {
     _folder: TempDir,
+    kind: Kind,
     url: StoreUrl,
 }
 
 impl Place {
-    fn new(kind: EngineKind) -> Self {
+    fn new(kind: Kind) -> Self {
         let folder = TempDir::new().unwrap();
-        Self { url: StoreUrl::new(kind, folder.path().join("data")), _folder: folder }
+        let engine = kind.unwrap_or(EngineKind::Redb);
+        Self { kind, url: StoreUrl::new(engine, folder.path().join("data")), _folder: folder }
     }
 
     fn open(&self) -> Box<dyn Engine> {
-        let mut engine = open(&self.url).unwrap();
+        let mut engine = match self.kind {
+            Some(_) => open(&self.url).unwrap(),
+            None => Box::<MemoryEngine>::default(),
+        };
         engine.create_tables(&TABLES).unwrap();
         engine
+    }
+
+    /// Closes a store and opens it again, where that is possible without losing it.
+    fn reopen(&self, engine: Box<dyn Engine>) -> Box<dyn Engine> {
+        match self.kind {
+            Some(_) => {
+                drop(engine);
+                self.open()
+            }
+            None => engine,
+        }
     }
 }
 
@@ -91,7 +110,7 @@ fn is_as(view: &dyn View, model: &Model, ranges: &[Keys]) {
     assert_eq!(view.get("a", b"never written").unwrap(), None);
 }
 
-fn behaves_as_its_model(kind: EngineKind) {
+fn behaves_as_its_model(kind: Kind) {
     let config = ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |(steps in steps(), at in prop::collection::vec(0..=255_u8, 0..3))| {
         let ranges = [
@@ -111,8 +130,7 @@ fn behaves_as_its_model(kind: EngineKind) {
                     apply(&mut model, changes);
                 }
                 Step::Reopen => {
-                    drop(engine);
-                    engine = place.open();
+                    engine = place.reopen(engine);
                 }
             }
             is_as(&*engine.view().unwrap(), &model, &ranges);
@@ -124,7 +142,7 @@ fn one(table: usize, key: &[u8], value: &[u8]) -> Batch {
     batch(&[(table, key.to_vec(), Some(value.to_vec()))])
 }
 
-fn a_commit_on_an_old_view_is_refused_whole(kind: EngineKind) {
+fn a_commit_on_an_old_view_is_refused_whole(kind: Kind) {
     let place = Place::new(kind);
     let engine = place.open();
     let old = engine.view().unwrap().revision();
@@ -138,7 +156,7 @@ fn a_commit_on_an_old_view_is_refused_whole(kind: EngineKind) {
 }
 
 /// Who looks while others write sees one moment, whether they wait for each other or not.
-fn a_view_shows_one_moment(kind: EngineKind) {
+fn a_view_shows_one_moment(kind: Kind) {
     let place = Place::new(kind);
     let engine = place.open();
     std::thread::scope(|threads| {
@@ -158,7 +176,7 @@ fn a_view_shows_one_moment(kind: EngineKind) {
     });
 }
 
-fn what_is_in_use_is_refused(kind: EngineKind) {
+fn what_is_in_use_is_refused(kind: Kind) {
     let place = Place::new(kind);
     let engine = place.open();
     assert!(matches!(open(&place.url), Err(EngineError::InUse)));
@@ -166,7 +184,7 @@ fn what_is_in_use_is_refused(kind: EngineKind) {
     drop(place.open());
 }
 
-fn a_store_whose_files_are_just_replaced_is_not_opened(kind: EngineKind) {
+fn a_store_whose_files_are_just_replaced_is_not_opened(kind: Kind) {
     let place = Place::new(kind);
     drop(place.open());
     let held = folder::lock(&place.url.folder).unwrap();
@@ -175,7 +193,7 @@ fn a_store_whose_files_are_just_replaced_is_not_opened(kind: EngineKind) {
     drop(place.open());
 }
 
-fn what_was_removed_takes_no_room(kind: EngineKind) {
+fn what_was_removed_takes_no_room(kind: Kind) {
     let place = Place::new(kind);
     let mut engine = place.open();
     for round in 0..40_u8 {
@@ -191,7 +209,7 @@ fn what_was_removed_takes_no_room(kind: EngineKind) {
     engine.compact().unwrap();
     let left = engine.disk_bytes().unwrap();
     // sled gives nothing back.
-    assert!(kind == EngineKind::Sled || left < full / 2, "{left} of {full}");
+    assert!(kind == Some(EngineKind::Sled) || left < full / 2, "{left} of {full}");
     assert_eq!(engine.view().unwrap().keys("a", &Keys::beginning_with([])).unwrap().count(), 0);
 }
 
@@ -225,7 +243,7 @@ fn holds(folder: &std::path::Path, words: &[u8]) -> Option<std::path::PathBuf> {
 }
 
 /// Whatever is written and removed: what is left is the same, byte for byte, and what was removed or replaced stands in no file.
-fn a_rewritten_store_has_what_it_had_and_nothing_else(kind: EngineKind) {
+fn a_rewritten_store_has_what_it_had_and_nothing_else(kind: Kind) {
     let config = ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() };
     let change = (0..TABLES.len(), 0..12_u8, any::<bool>());
     let commits = prop::collection::vec(prop::collection::vec(change, 1..5), 1..14);
@@ -269,7 +287,7 @@ fn a_rewritten_store_has_what_it_had_and_nothing_else(kind: EngineKind) {
 }
 
 /// Who writes and looks while a store is rewritten loses nothing and sees one moment.
-fn a_store_is_rewritten_while_others_use_it(kind: EngineKind) {
+fn a_store_is_rewritten_while_others_use_it(kind: Kind) {
     let place = Place::new(kind);
     let engine = place.open();
     for number in 0..2_500_usize {
@@ -318,7 +336,7 @@ fn a_store_is_rewritten_while_others_use_it(kind: EngineKind) {
     assert_eq!(holds(&place.url.folder, marker(&words(1))), None);
 }
 
-fn a_table_that_is_not_known_is_not_lost(kind: EngineKind) {
+fn a_table_that_is_not_known_is_not_lost(kind: Kind) {
     let place = Place::new(kind);
     let engine = place.open();
     engine.write(&one(2, b"k", b"kept")).unwrap();
@@ -327,7 +345,7 @@ fn a_table_that_is_not_known_is_not_lost(kind: EngineKind) {
 }
 
 /// Somebody who looks at the store may hold its folder for a while on a busy machine: longer than an opening waits for it.
-fn a_rewriting_waits_for_a_folder_that_is_locked(kind: EngineKind) {
+fn a_rewriting_waits_for_a_folder_that_is_locked(kind: Kind) {
     let place = Place::new(kind);
     let engine = place.open();
     engine.write(&one(0, b"k", b"kept")).unwrap();
@@ -342,21 +360,22 @@ fn a_rewriting_waits_for_a_folder_that_is_locked(kind: EngineKind) {
     assert_eq!(engine.view().unwrap().get("a", b"k").unwrap(), Some(b"kept".to_vec()));
 }
 
-macro_rules! for_every_engine {
-    ($($behaviour:ident)+) => {
-        mod redb {
+macro_rules! for_engine {
+    ($engine:ident is $kind:expr => $($behaviour:ident)+) => {
+        mod $engine {
             $(#[test]
             fn $behaviour() {
-                super::$behaviour(super::EngineKind::Redb);
+                super::$behaviour($kind);
             })+
         }
+    };
+}
 
-        mod sled {
-            $(#[test]
-            fn $behaviour() {
-                super::$behaviour(super::EngineKind::Sled);
-            })+
-        }
+macro_rules! for_every_engine {
+    ($($behaviour:ident)+; those with files: $($of_files:ident)+) => {
+        for_engine!(redb is Some(super::EngineKind::Redb) => $($behaviour)+ $($of_files)+);
+        for_engine!(sled is Some(super::EngineKind::Sled) => $($behaviour)+ $($of_files)+);
+        for_engine!(memory is None => $($behaviour)+);
     };
 }
 
@@ -364,11 +383,12 @@ for_every_engine! {
     behaves_as_its_model
     a_commit_on_an_old_view_is_refused_whole
     a_view_shows_one_moment
+    what_was_removed_takes_no_room
+    a_table_that_is_not_known_is_not_lost;
+    those with files:
     what_is_in_use_is_refused
     a_store_whose_files_are_just_replaced_is_not_opened
-    what_was_removed_takes_no_room
     a_rewritten_store_has_what_it_had_and_nothing_else
     a_store_is_rewritten_while_others_use_it
-    a_table_that_is_not_known_is_not_lost
     a_rewriting_waits_for_a_folder_that_is_locked
 }

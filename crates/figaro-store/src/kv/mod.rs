@@ -70,7 +70,7 @@ use self::records::{session_list, upgrade};
 use self::space::Space;
 use self::tables::{SESSIONS, Tables};
 use self::writer::{Durable, Writer};
-use super::engine::{self, Engine, EngineError, Keys};
+use super::engine::{self, Engine, EngineError, Keys, MemoryEngine};
 use super::{Result, Store, StoreError, StoreHealth};
 use figaro_base::clock::Clock;
 use figaro_base::ids::BotId;
@@ -115,8 +115,27 @@ impl KvStore {
         let (at, place) = (url.clone(), url.folder.display().to_string());
         let opened = spawn_blocking(move || open(&at, bot)).await;
         let writer = opened.map_err(|error| Fault::Panic(error.to_string()).into_error(&place, OPEN))??;
-        let messages = Decoded::within(DECODED_BYTES);
-        let store = Self(Arc::new(Shared {
+        let store = Self::over(writer, place, bot, Decoded::within(DECODED_BYTES));
+        let now = Clock::system().now();
+        store
+            .change(OPEN, move |tables, changes| {
+                upgrade::move_strangers(tables, changes, now)?;
+                session_list::fill(tables, changes)
+            })
+            .await?;
+        Ok(store)
+    }
+
+    /// An empty store in memory for this bot. It opens no file and starts no thread, and all that is in it goes with the last
+    /// clone.
+    #[must_use]
+    pub fn in_memory(bot: BotId) -> Self {
+        let writer = Writer::in_memory(Box::<MemoryEngine>::default(), Space::of(bot));
+        Self::over(writer, "in memory".to_owned(), bot, Decoded::within(DECODED_BYTES))
+    }
+
+    fn over(writer: Writer, place: String, bot: BotId, messages: Decoded<Message>) -> Self {
+        Self(Arc::new(Shared {
             place,
             bot,
             writer,
@@ -127,15 +146,7 @@ impl KvStore {
             messages,
             access: Decoded::one_within(ACCESS_BYTES),
             pack_rules: PackRules::default(),
-        }));
-        let now = Clock::system().now();
-        store
-            .change(OPEN, move |tables, changes| {
-                upgrade::move_strangers(tables, changes, now)?;
-                session_list::fill(tables, changes)
-            })
-            .await?;
-        Ok(store)
+        }))
     }
 
     /// For tests with a stopped clock: nothing that waits for the disk lets the clock jump ahead.
@@ -259,5 +270,28 @@ impl Store for KvStore {
 impl fmt::Debug for KvStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KvStore").field("place", &self.0.place).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ConversationStore;
+    use figaro_base::ids::ChatId;
+    use figaro_domain::conversation::{Conversation, Role};
+
+    #[tokio::test]
+    async fn store_in_memory_has_what_is_written_and_shares_nothing() {
+        let (store, other) = (KvStore::in_memory(BotId(1)), KvStore::in_memory(BotId(1)));
+        let conversation = Conversation { chat: ChatId(1), topic: None };
+        let now = Clock::system().now();
+        let session = store.new_session(conversation, now).await.unwrap();
+        assert_eq!(store.session(conversation, now).await.unwrap().id, session.id);
+        assert_ne!(other.session(conversation, now).await.unwrap().id, session.id);
+        let words = Message::new(session.id, Role::User, "hello".to_owned(), now);
+        store.append(words).await.unwrap();
+        assert_eq!(store.clone().recent(session.id, 5).await.unwrap().len(), 1);
+        assert_eq!(other.recent(session.id, 5).await.unwrap(), []);
+        store.flush().await.unwrap();
     }
 }

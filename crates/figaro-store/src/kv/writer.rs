@@ -43,6 +43,8 @@ pub(super) struct Writer {
 struct State {
     engine: Box<dyn Engine>,
     space: Space,
+    /// The engine keeps nothing on a disk: each operation commits its changes itself, and no thread does it later.
+    is_in_memory: bool,
     /// Held by an operation that writes, from its first read to its change.
     writing: Mutex<()>,
     buffer: RwLock<Buffer>,
@@ -110,20 +112,15 @@ impl Writer {
     /// # Errors
     /// If the system gives no thread.
     pub(super) fn start(engine: Box<dyn Engine>, space: Space, marks: Marks) -> std::io::Result<Self> {
-        let state = Arc::new(State {
-            engine,
-            space,
-            writing: Mutex::default(),
-            buffer: RwLock::default(),
-            asked: Mutex::default(),
-            wake: Condvar::new(),
-            progress: watch::Sender::default(),
-            watches: Mutex::default(),
-            holds_time: AtomicBool::new(cfg!(test)),
-        });
+        let state = Arc::new(State::new(engine, space, false));
         let flushing = Arc::clone(&state);
         let thread = thread::Builder::new().name("store".to_owned()).spawn(move || flushing.serve(marks))?;
         Ok(Self { state, thread: Some(thread) })
+    }
+
+    /// Writes to an engine that keeps nothing on a disk. It needs no thread.
+    pub(super) fn in_memory(engine: Box<dyn Engine>, space: Space) -> Self {
+        Self { state: Arc::new(State::new(engine, space, true)), thread: None }
     }
 
     /// The engine below.
@@ -239,6 +236,21 @@ impl Drop for Writer {
 }
 
 impl State {
+    fn new(engine: Box<dyn Engine>, space: Space, is_in_memory: bool) -> Self {
+        Self {
+            engine,
+            space,
+            is_in_memory,
+            writing: Mutex::default(),
+            buffer: RwLock::default(),
+            asked: Mutex::default(),
+            wake: Condvar::new(),
+            progress: watch::Sender::default(),
+            watches: Mutex::default(),
+            holds_time: AtomicBool::new(cfg!(test)),
+        }
+    }
+
     fn snapshot(&self) -> Result<Snapshot<'_>, Fault> {
         // The buffer first: what has left it is in the engine then.
         let buffer = self.buffer.read().unwrap_or_else(PoisonError::into_inner);
@@ -267,6 +279,10 @@ impl State {
             return Err(EngineError::failed(&reason).into());
         }
         self.note(&batch);
+        if self.is_in_memory {
+            self.engine.write(&batch)?;
+            return Ok(Done { outcome, number: before });
+        }
         let number = self.buffer.write().unwrap_or_else(PoisonError::into_inner).add(batch);
         Ok(Done { outcome, number })
     }

@@ -22,7 +22,7 @@ impl Router {
     pub(super) fn slot(&self, part: &Inbound, arrival: Arrival) -> Result<Slot, Refusal> {
         let (user, conversation) = (&part.speaker.user, part.place.conversation());
         match arrival {
-            Arrival::New => self.mailboxes.admit(user, conversation),
+            Arrival::New => self.mailboxes.admit(Some(user), conversation),
             Arrival::Accepted => Ok(self.mailboxes.readmit(user, conversation)),
         }
     }
@@ -68,7 +68,7 @@ impl Router {
             return Ok(Fate::Dropped("not_allowed"));
         };
         let admitted = match arrival {
-            Arrival::New => self.mailboxes.admit(&user, place.conversation()),
+            Arrival::New => self.mailboxes.admit(Some(&user), place.conversation()),
             Arrival::Accepted => Ok(self.mailboxes.readmit(&user, place.conversation())),
         };
         let slot = match admitted {

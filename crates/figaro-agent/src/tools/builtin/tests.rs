@@ -14,7 +14,7 @@ use crate::tools::tasks::TaskReader;
 use crate::tools::web::{Found, SearchError};
 use crate::tools::{About, ToolContext, typed};
 use figaro_base::clock::Clock;
-use figaro_base::ids::{BotId, ChatId, UserId};
+use figaro_base::ids::BotId;
 use figaro_config::{EngineKind, StoreUrl};
 use figaro_domain::tool::{Effect, MAX_FOUND, StatusKey, ToolKind};
 use figaro_memory::{Chats, RecordBooks};
@@ -29,20 +29,7 @@ use figaro_store::kv::KvStore;
 #[derive(Debug)]
 struct Nobody;
 
-#[async_trait]
-impl Admins for Nobody {
-    async fn is_admin(&self, _chat: ChatId, _user: &UserId) -> bool {
-        false
-    }
-
-    async fn is_member(&self, _chat: ChatId, _user: &UserId) -> bool {
-        false
-    }
-
-    async fn has_right(&self, _chat: ChatId, _user: &UserId, _right: &str) -> bool {
-        false
-    }
-}
+impl Admins for Nobody {}
 
 #[async_trait]
 impl WebSearch for Nobody {

@@ -1,4 +1,3 @@
-use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 use serde_json::{Map, Value, json};
@@ -20,20 +19,7 @@ use figaro_store::kv::KvStore;
 #[derive(Debug)]
 struct Nobody;
 
-#[async_trait]
-impl Admins for Nobody {
-    async fn is_admin(&self, _chat: ChatId, _user: &UserId) -> bool {
-        false
-    }
-
-    async fn is_member(&self, _chat: ChatId, _user: &UserId) -> bool {
-        false
-    }
-
-    async fn has_right(&self, _chat: ChatId, _user: &UserId, _right: &str) -> bool {
-        false
-    }
-}
+impl Admins for Nobody {}
 
 struct Bed {
     tools: TaskTools,

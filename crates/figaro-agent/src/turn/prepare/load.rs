@@ -15,7 +15,7 @@ use super::super::window::{BotName, Context, History, Kept, Material, Pictures, 
 use super::context::{Asking, Contexts};
 use super::persona::Spoken;
 use super::pictures;
-use crate::files::Files;
+use crate::channel::Channel;
 use figaro_base::text::{estimate_tokens, one_line};
 use figaro_domain::chat::ChatConfig;
 use figaro_domain::conversation::{Message, Role};
@@ -54,7 +54,7 @@ pub struct Loader {
     /// The store of memories.
     pub facts: Arc<dyn FactStore>,
     /// Fetches the files that people sent.
-    pub files: Arc<dyn Files>,
+    pub channel: Arc<dyn Channel>,
     /// Chooses what of the conversation so far is carried.
     pub contexts: Contexts,
     /// The prompts that the system prompt is rendered from.
@@ -204,7 +204,7 @@ impl Loader {
         let models = &self.models;
         let sees = |one: &ModelName| models.capabilities(one).is_some_and(|can| can.vision);
         match models.order(model).iter().any(sees) {
-            true => pictures::fetch(&*self.files, &question.parts, history).await,
+            true => pictures::fetch(&*self.channel, &question.parts, history).await,
             false => pictures::unseen(&question.parts, history),
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 
-use crate::files::{FileError, Files};
+use crate::channel::{Channel, FileError};
 use crate::turn::window::Pictures;
 use figaro_domain::conversation::Message;
 use figaro_domain::message::{Attachment, Inbound};
@@ -26,7 +26,7 @@ const TOO_MANY: &str = "there are too many";
 const FETCH_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Fetches them; of each that is not there, why.
-pub(super) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Arc<Message>]) -> Pictures {
+pub(super) async fn fetch(channel: &dyn Channel, question: &[Inbound], history: &[Arc<Message>]) -> Pictures {
     let asked = question.iter().flat_map(asked);
     let last = history.iter().rev().take(EARLIER_MESSAGES);
     let earlier = last.flat_map(|message| &message.attachments);
@@ -38,7 +38,7 @@ pub(super) async fn fetch(files: &dyn Files, question: &[Inbound], history: &[Ar
         wanted.drain(MAX_ASKED.min(wanted.len())..).map(|id| (id, Err(TOO_MANY.to_owned()))).collect();
     wanted.extend(pictures(&mut { earlier }).into_iter().take(MAX_EARLIER));
     let fetching = wanted.into_iter().map(|id| async move {
-        let image = one(files, &id).await;
+        let image = one(channel, &id).await;
         (id, image)
     });
     let mut fetching = futures::stream::iter(fetching).buffered(AT_ONCE);
@@ -64,8 +64,8 @@ fn asked(part: &Inbound) -> impl Iterator<Item = &Attachment> {
     part.attachments.iter().chain(part.quotes.iter().flat_map(|quoted| &quoted.attachments))
 }
 
-async fn one(files: &dyn Files, id: &str) -> Result<Image, String> {
-    let fetched = tokio::time::timeout(FETCH_TIMEOUT, files.fetch(id, Image::MAX_BYTES)).await;
+async fn one(channel: &dyn Channel, id: &str) -> Result<Image, String> {
+    let fetched = tokio::time::timeout(FETCH_TIMEOUT, channel.fetch(id, Image::MAX_BYTES)).await;
     let bytes = match fetched {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(FileError::TooBig)) => return Err("larger than 5 MB".to_owned()),
@@ -89,13 +89,16 @@ mod tests {
     use figaro_base::ids::SessionId;
     use figaro_domain::conversation::Role;
     use figaro_domain::message::AttachmentKind;
+    use figaro_policy::access::Admins;
 
     /// Has files by the first letter of their handle.
     #[derive(Debug, Default)]
     struct Cupboard(Mutex<Vec<String>>);
 
+    impl Admins for Cupboard {}
+
     #[async_trait]
-    impl Files for Cupboard {
+    impl Channel for Cupboard {
         async fn fetch(&self, file_id: &str, most: usize) -> Result<Vec<u8>, FileError> {
             self.0.lock().unwrap().push(file_id.to_owned());
             match file_id.chars().next() {

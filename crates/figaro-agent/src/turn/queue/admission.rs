@@ -40,7 +40,8 @@ struct Count {
 /// A place among what waits; given back when dropped.
 #[derive(Debug)]
 pub struct Slot {
-    user: UserId,
+    /// `None` for somebody unknown.
+    user: Option<UserId>,
     conversation: Conversation,
     admission: Admission,
 }
@@ -66,11 +67,11 @@ pub struct Refusal {
 }
 
 impl Admission {
-    /// A place for one more of this person in this conversation.
+    /// A place for one more of this person in this conversation. What somebody unknown asks has no bound of a person.
     ///
     /// # Errors
     /// When one of the bounds is reached; nothing is counted then.
-    pub fn admit(&self, user: &UserId, conversation: Conversation) -> Result<Slot, Refusal> {
+    pub fn admit(&self, user: Option<&UserId>, conversation: Conversation) -> Result<Slot, Refusal> {
         let mut counts = self.counts();
         match counts.full(user, conversation) {
             Some(full) => Err(Refusal { full, is_first: counts.tell(full, user, conversation) }),
@@ -81,14 +82,21 @@ impl Admission {
     /// A place for what was accepted before a restart: it is counted, and never refused.
     #[must_use]
     pub fn readmit(&self, user: &UserId, conversation: Conversation) -> Slot {
-        self.enter(self.counts(), user, conversation)
+        self.enter(self.counts(), Some(user), conversation)
     }
 
-    fn enter(&self, mut counts: MutexGuard<'_, Counts>, user: &UserId, conversation: Conversation) -> Slot {
+    fn enter(
+        &self,
+        mut counts: MutexGuard<'_, Counts>,
+        user: Option<&UserId>,
+        conversation: Conversation,
+    ) -> Slot {
         counts.all += 1;
-        counts.people.entry(user.clone()).or_default().waiting += 1;
+        if let Some(user) = user {
+            counts.people.entry(user.clone()).or_default().waiting += 1;
+        }
         counts.conversations.entry(conversation).or_default().waiting += 1;
-        Slot { user: user.clone(), conversation, admission: self.clone() }
+        Slot { user: user.cloned(), conversation, admission: self.clone() }
     }
 
     /// A lock whose holder panicked still guards whole counts: every change is complete before anything can fail.
@@ -98,8 +106,8 @@ impl Admission {
 }
 
 impl Counts {
-    fn full(&self, user: &UserId, conversation: Conversation) -> Option<Full> {
-        let of_person = self.people.get(user).map_or(0, |count| count.waiting);
+    fn full(&self, user: Option<&UserId>, conversation: Conversation) -> Option<Full> {
+        let of_person = user.and_then(|user| self.people.get(user)).map_or(0, |count| count.waiting);
         let in_conversation = self.conversations.get(&conversation).map_or(0, |count| count.waiting);
         if of_person >= MAX_OF_PERSON {
             Some(Full::Person)
@@ -112,8 +120,9 @@ impl Counts {
         }
     }
 
-    /// Notes that it is said now; `false` if it was said before.
-    fn tell(&mut self, full: Full, user: &UserId, conversation: Conversation) -> bool {
+    /// Notes that it is said now; `false` if it was said before, or to somebody unknown.
+    fn tell(&mut self, full: Full, user: Option<&UserId>, conversation: Conversation) -> bool {
+        let Some(user) = user else { return false };
         let count = match full {
             Full::Person => self.people.get_mut(user),
             Full::Conversation => self.conversations.get_mut(&conversation),
@@ -122,12 +131,14 @@ impl Counts {
         count.is_some_and(|count| !std::mem::replace(&mut count.told, true))
     }
 
-    fn leave(&mut self, user: &UserId, conversation: Conversation) {
+    fn leave(&mut self, user: Option<&UserId>, conversation: Conversation) {
         self.all = self.all.saturating_sub(1);
         if self.all <= MAX_IN_ALL / 2 {
             self.told.clear();
         }
-        take_one(&mut self.people, user);
+        if let Some(user) = user {
+            take_one(&mut self.people, user);
+        }
         take_one(&mut self.conversations, &conversation);
     }
 }
@@ -142,16 +153,16 @@ fn take_one<K: Eq + Hash>(counts: &mut HashMap<K, Count>, key: &K) {
 }
 
 impl Slot {
-    /// The person whose message or press takes this place.
+    /// The person whose message or press takes this place; `None` for somebody unknown.
     #[must_use]
-    pub const fn user(&self) -> &UserId {
-        &self.user
+    pub const fn user(&self) -> Option<&UserId> {
+        self.user.as_ref()
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.admission.counts().leave(&self.user, self.conversation);
+        self.admission.counts().leave(self.user.as_ref(), self.conversation);
     }
 }
 
@@ -173,7 +184,7 @@ mod tests {
     #[test]
     fn a_person_has_twenty_waiting_and_hears_once_that_there_is_no_room() {
         let admission = Admission::default();
-        let admit = |user| admission.admit(&person(user), chat(user));
+        let admit = |user| admission.admit(Some(&person(user)), chat(user));
         let mut slots: Vec<Slot> = (0..MAX_OF_PERSON).map(|_| admit(1).unwrap()).collect();
         let refused = |is_first| Err(Refusal { full: Full::Person, is_first });
         assert_eq!(admit(1).map(drop), refused(true));
@@ -191,19 +202,36 @@ mod tests {
     fn a_conversation_has_fifty_waiting_and_the_bot_two_thousand() {
         let admission = Admission::default();
         let mut slots: Vec<Slot> = (0..MAX_IN_CONVERSATION)
-            .map(|at| admission.admit(&person(at as i64), chat(-1)).unwrap())
+            .map(|at| admission.admit(Some(&person(at as i64)), chat(-1)).unwrap())
             .collect();
         let refused = |full, is_first| Err(Refusal { full, is_first });
-        assert_eq!(admission.admit(&person(99), chat(-1)).map(drop), refused(Full::Conversation, true));
-        assert_eq!(admission.admit(&person(98), chat(-1)).map(drop), refused(Full::Conversation, false));
+        assert_eq!(admission.admit(Some(&person(99)), chat(-1)).map(drop), refused(Full::Conversation, true));
+        assert_eq!(
+            admission.admit(Some(&person(98)), chat(-1)).map(drop),
+            refused(Full::Conversation, false)
+        );
         slots.extend((0..MAX_IN_ALL - slots.len()).map(|at| {
             let id = 1000 + at as i64;
-            admission.admit(&person(id), chat(id)).unwrap()
+            admission.admit(Some(&person(id)), chat(id)).unwrap()
         }));
-        assert_eq!(admission.admit(&person(1), chat(1)).map(drop), refused(Full::All, true));
-        assert_eq!(admission.admit(&person(1), chat(1)).map(drop), refused(Full::All, false));
-        assert_eq!(admission.admit(&person(2), chat(2)).map(drop), refused(Full::All, true));
-        assert_eq!(admission.readmit(&person(1), chat(1)).user, person(1), "what was accepted has a place");
+        assert_eq!(admission.admit(Some(&person(1)), chat(1)).map(drop), refused(Full::All, true));
+        assert_eq!(admission.admit(Some(&person(1)), chat(1)).map(drop), refused(Full::All, false));
+        assert_eq!(admission.admit(Some(&person(2)), chat(2)).map(drop), refused(Full::All, true));
+        assert_eq!(
+            admission.readmit(&person(1), chat(1)).user,
+            Some(person(1)),
+            "what was accepted has a place"
+        );
+    }
+
+    #[test]
+    fn somebody_unknown_has_no_bound_of_a_person() {
+        let admission = Admission::default();
+        let slots: Vec<Slot> =
+            (0..=MAX_OF_PERSON as i64).map(|at| admission.admit(None, chat(at)).unwrap()).collect();
+        assert!(admission.counts().people.is_empty() && slots.iter().all(|slot| slot.user().is_none()));
+        drop(slots);
+        assert_eq!(admission.counts().all, 0);
     }
 
     proptest! {
@@ -214,7 +242,7 @@ mod tests {
             let admission = Admission::default();
             let mut slots = Vec::new();
             for (user, place, leaves) in asked {
-                slots.extend(admission.admit(&person(user), chat(place)).ok());
+                slots.extend(admission.admit(Some(&person(user)), chat(place)).ok());
                 if leaves {
                     slots.pop();
                 }

@@ -97,11 +97,11 @@ impl Mailboxes {
         }))
     }
 
-    /// A place for one more message, command or press of this person.
+    /// A place for one more message, command or press of this person; of somebody unknown it is bounded with those of all others.
     ///
     /// # Errors
     /// When too much waits already.
-    pub fn admit(&self, user: &UserId, conversation: Conversation) -> Result<Slot, Refusal> {
+    pub fn admit(&self, user: Option<&UserId>, conversation: Conversation) -> Result<Slot, Refusal> {
         self.0.admission.admit(user, conversation)
     }
 
@@ -269,7 +269,7 @@ impl Inner {
         let user = {
             let queues = lock(&self.queues);
             let current = queues.get(&conversation)?.current.as_ref()?;
-            current.slots.first()?.user().clone()
+            current.slots.first()?.user()?.clone()
         };
         let turns = {
             let mut people = lock(&self.people);

@@ -189,7 +189,8 @@ fn asked_pictures(material: &Material<'_>) -> Vec<Image> {
 fn inbound_view(part: &Inbound, pictures: &Pictures, zone: Tz) -> MessageView {
     MessageView {
         chat_title: part.place.title.clone(),
-        topic_id: part.place.topic.map(|topic| topic.0),
+        // A part of a conversation outside of Telegram has a number that says nothing.
+        topic_id: part.place.topic.filter(|_| !part.place.chat.is_outside()).map(|topic| topic.0),
         task: part.task.is_some(),
         mentioned: part.mentioned,
         reply_to_bot: part.reply_to_bot,

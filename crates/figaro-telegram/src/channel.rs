@@ -1,22 +1,27 @@
-//! Asks people in their private chats whether facts about them may be remembered.
+//! Telegram as the channel of turns: titles of topics, questions to people, files. Who administers a chat is in [`super::admins`].
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::api::EditForumTopic;
 use super::commands::consent_card;
+use super::files;
 use super::send::Sender;
-use figaro_agent::delivery::Consents;
+use figaro_agent::channel::{Channel, FileError};
 use figaro_agent::languages::Languages;
+use figaro_agent::outbound::Urgency;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::chat::{ChatKind, Place};
+use figaro_domain::conversation::Conversation;
 use figaro_store::ProfileStore;
 
-/// The bot's account as the one who asks.
+/// The chats of the bot's account.
 #[derive(Debug, Clone)]
-pub struct TelegramConsents {
-    /// Sends the question.
+pub struct TelegramChannel {
+    /// Sends as the bot.
     pub sender: Sender,
     /// The language of a chat.
     pub languages: Languages,
@@ -25,8 +30,17 @@ pub struct TelegramConsents {
 }
 
 #[async_trait]
-impl Consents for TelegramConsents {
-    async fn ask(&self, user: &UserId) -> bool {
+impl Channel for TelegramChannel {
+    /// Titles of forum topics and of topics of private chats.
+    async fn set_title(&self, topic: Conversation, title: &str) -> bool {
+        let Conversation { chat, topic } = topic;
+        let body = json!({"chat_id": chat, "message_thread_id": topic, "name": title});
+        let set = self.sender.once(chat, EditForumTopic(body), Urgency::Notice).await;
+        set.inspect_err(|unsent| tracing::debug!(%chat, ?unsent, "a topic could not be given a title"))
+            .is_ok()
+    }
+
+    async fn ask_consent(&self, user: &UserId) -> bool {
         let Some(chat) = user.telegram_id().map(ChatId) else { return false };
         let profile = self.profiles.profile(user).await.ok().flatten();
         let client = profile.and_then(|profile| profile.language);
@@ -39,5 +53,9 @@ impl Consents for TelegramConsents {
             tracing::info!(%chat, ?unsent, "whether facts may be remembered could not be asked");
         }
         sent.is_ok()
+    }
+
+    async fn fetch(&self, file_id: &str, max_bytes: usize) -> Result<Vec<u8>, FileError> {
+        files::fetch(&self.sender.api, file_id, max_bytes).await
     }
 }
