@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::chat::Place;
+use super::chat::{ChatKind, Place};
 use super::importance::{self, By};
 use super::message::{Attachment, Inbound, Quoted, Speaker};
 use super::model::ModelName;
@@ -31,11 +31,26 @@ pub struct Conversation {
     pub topic: Option<TopicId>,
 }
 
+impl Conversation {
+    /// All of a chat that has no parts, or what is in none of them.
+    #[must_use]
+    pub const fn whole(chat: ChatId) -> Self {
+        Self { chat, topic: None }
+    }
+}
+
 impl Place {
     /// The conversation of this place: turns of one conversation run one after the other.
     #[must_use]
     pub const fn conversation(&self) -> Conversation {
         Conversation { chat: self.chat, topic: self.topic }
+    }
+
+    /// The place of a conversation outside Telegram, where one person talks with the bot.
+    #[must_use]
+    pub const fn external(conversation: Conversation) -> Self {
+        let Conversation { chat, topic } = conversation;
+        Self { chat, kind: ChatKind::Private, title: None, topic }
     }
 }
 
@@ -62,9 +77,9 @@ pub struct Session {
     /// The model that answers in it; `None` for that of the chat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelName>,
-    /// What whoever asks from outside of Telegram calls it.
+    /// The name that the client of a conversation outside Telegram gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outside: Option<String>,
+    pub external_name: Option<String>,
     /// The index behind the last message that was erased at its end: the place of an erased message is never given again.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub erased_to: u32,
@@ -88,7 +103,7 @@ impl Session {
             naming_tries: 0,
             agent: None,
             model: None,
-            outside: None,
+            external_name: None,
             erased_to: 0,
         }
     }
@@ -105,7 +120,7 @@ impl Session {
         self.name = change.name.filter(may_name).or_else(|| self.name.take());
         self.model = change.model.unwrap_or_else(|| self.model.take());
         self.agent = change.agent.unwrap_or_else(|| self.agent.take());
-        self.outside = change.outside.or_else(|| self.outside.take());
+        self.external_name = change.external_name.or_else(|| self.external_name.take());
         *self != before
     }
 }
@@ -264,7 +279,7 @@ impl Message {
             speaker: Some(inbound.speaker.clone()),
             attachments: inbound.attachments.clone(),
             quotes: inbound.quotes.clone(),
-            telegram: if inbound.task.is_none() { vec![inbound.message] } else { Vec::new() },
+            telegram: inbound.origin.message().filter(|_| inbound.task.is_none()).into_iter().collect(),
             forwarded_from: inbound.forwarded_from.clone(),
             from_person: inbound.from_person,
             task: inbound.task,

@@ -10,7 +10,8 @@ use super::gateway::Gateway;
 use super::lanes::Lane;
 use super::models::may_ask;
 use figaro_agent::turn::queue::admission::{Full, Refusal, Slot};
-use figaro_base::ids::UserId;
+use figaro_domain::external::ExternalName;
+use figaro_store::ExternalStore;
 
 /// A question whose body is still to be read.
 #[derive(Debug)]
@@ -20,13 +21,20 @@ pub(super) struct Entry {
     /// What the head asks for.
     pub(super) wishes: Wishes,
     /// Where it is answered.
-    pub(super) spot: Spot,
+    pub(super) target: Target,
     /// Its place among the questions of the caller.
     pub(super) room: Room,
     /// Its place among what waits.
     pub(super) slot: Slot,
-    /// The place of a question of which nothing is kept.
-    pub(super) lane: Option<Lane>,
+}
+
+/// Where a question is answered.
+#[derive(Debug)]
+pub(super) enum Target {
+    /// In the session of this name.
+    Session(ExternalName),
+    /// In a place of its own, of which nothing is kept.
+    Alone(Lane),
 }
 
 impl FromRequestParts<Gateway> for Entry {
@@ -40,27 +48,34 @@ impl FromRequestParts<Gateway> for Entry {
             return Err(ApiError::stopping());
         }
         let room = caller.account.admit(gateway.clock.now().date_naive())?;
-        let (spot, lane) = match &wishes.session {
-            Some(session) => (caller.session(session)?, None),
-            None => {
-                let lane = gateway.lanes.take();
-                (alone(&caller, &lane), Some(lane))
+        let target = match &wishes.session {
+            Some(session) => Target::Session(caller.session(session)?),
+            None => Target::Alone(gateway.lanes.take()),
+        };
+        let slot = match &target {
+            Target::Session(name) => {
+                // A name that is new is kept once the question was read.
+                let known = gateway.store.external(name).await?;
+                let user = match known {
+                    Some(conversation) => caller.in_conversation(conversation).user,
+                    None => caller.person().unwrap_or_else(|| caller.unknown(name)),
+                };
+                gateway.mailboxes.admit(&user, known)
+            }
+            Target::Alone(lane) => {
+                let spot = alone(&caller, lane);
+                gateway.mailboxes.admit(&spot.user, spot.place.conversation())
             }
         };
-        let slot = gateway.mailboxes.admit(&spot.user, spot.place.conversation());
         let slot = slot.map_err(|refusal| no_room(&refusal))?;
-        Ok(Self { caller, wishes, spot, room, slot, lane })
+        Ok(Self { caller, wishes, target, room, slot })
     }
 }
 
 /// The place of a question that stands alone.
-fn alone(caller: &Caller, lane: &Lane) -> Spot {
-    let user = match &caller.user {
-        Some(user) => UserId::outside(&caller.tenant, user),
-        // No person has a name that begins with a blank.
-        None => UserId::outside(&caller.tenant, &format!(" {}", lane.number())),
-    };
-    Spot { place: lane.place(), user, owner: String::new() }
+pub(super) fn alone(caller: &Caller, lane: &Lane) -> Spot {
+    let user = caller.person().unwrap_or_else(|| caller.unknown(lane.number()));
+    Spot { place: lane.place(), user }
 }
 
 fn no_room(refusal: &Refusal) -> ApiError {

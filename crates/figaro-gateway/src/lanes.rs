@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use figaro_base::ids::ChatId;
 use figaro_domain::chat::Place;
+use figaro_domain::conversation::Conversation;
 
 /// The places. Cheap to clone; clones share them.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +50,7 @@ impl Lane {
     /// The place.
     #[must_use]
     pub fn place(&self) -> Place {
-        Place::outside(&format!("stateless {}", self.number))
+        Place::external(Conversation::whole(ChatId::unnamed(self.number)))
     }
 
     /// Its number.

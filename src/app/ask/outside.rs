@@ -5,10 +5,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use figaro_agent::delivery::{Delivery, Listener, Owners, Told, TurnEvent};
-use figaro_base::ids::{MessageId, RunId};
-use figaro_domain::chat::Place;
+use figaro_base::ids::RunId;
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::language::ByLanguage;
+use figaro_domain::message::Inbound;
 
 /// Passes on what turns tell.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Delivery for Terminal {
 
     async fn withdraw(&self, _run: RunId) {}
 
-    async fn decline(&self, _place: &Place, _message: MessageId, words: &str) {
+    async fn decline(&self, _message: &Inbound, words: &str) {
         self.tell(Told::Declined(words.to_owned()));
     }
 }

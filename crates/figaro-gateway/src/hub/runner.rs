@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::super::lanes::Lane;
 use super::super::metrics::Meters;
-use super::{Cut, Hub, Turn, last};
+use super::{Cut, Hub, Turn, last, unnamed};
 use figaro_agent::delivery::Told;
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::pipeline::Turns;
@@ -74,6 +74,9 @@ impl Runner for GatewayRunner {
             }
             let next = self.kept.run(job, control).await;
             self.account(&over.turn);
+            if let Some(user) = user {
+                self.erase_unnamed(&over.turn, user).await;
+            }
             return next;
         }
         let mut lane = over.turn.take_lane();
@@ -108,6 +111,13 @@ impl GatewayRunner {
                 turn.tell(Told::Declined(String::new()));
                 false
             }
+        }
+    }
+
+    async fn erase_unnamed(&self, turn: &Turn, user: UserId) {
+        let now = self.stateless.clock.now();
+        if let Err(error) = unnamed::erase(&self.store, &self.hub, turn.conversation(), user, now).await {
+            tracing::error!(%error, label = error.label(), "what is left of an erased session stays");
         }
     }
 

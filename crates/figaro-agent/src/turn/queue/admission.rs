@@ -41,7 +41,7 @@ struct Count {
 #[derive(Debug)]
 pub struct Slot {
     user: UserId,
-    conversation: Conversation,
+    conversation: Option<Conversation>,
     admission: Admission,
 }
 
@@ -66,11 +66,17 @@ pub struct Refusal {
 }
 
 impl Admission {
-    /// A place for one more of this person in this conversation.
+    /// A place for one more of this person in this conversation. Without one, as nothing waits there yet, only the person's and
+    /// the whole bot's bounds count.
     ///
     /// # Errors
     /// When one of the bounds is reached; nothing is counted then.
-    pub fn admit(&self, user: &UserId, conversation: Conversation) -> Result<Slot, Refusal> {
+    pub fn admit(
+        &self,
+        user: &UserId,
+        conversation: impl Into<Option<Conversation>>,
+    ) -> Result<Slot, Refusal> {
+        let conversation = conversation.into();
         let mut counts = self.counts();
         match counts.full(user, conversation) {
             Some(full) => Err(Refusal { full, is_first: counts.tell(full, user, conversation) }),
@@ -81,13 +87,20 @@ impl Admission {
     /// A place for what was accepted before a restart: it is counted, and never refused.
     #[must_use]
     pub fn readmit(&self, user: &UserId, conversation: Conversation) -> Slot {
-        self.enter(self.counts(), user, conversation)
+        self.enter(self.counts(), user, Some(conversation))
     }
 
-    fn enter(&self, mut counts: MutexGuard<'_, Counts>, user: &UserId, conversation: Conversation) -> Slot {
+    fn enter(
+        &self,
+        mut counts: MutexGuard<'_, Counts>,
+        user: &UserId,
+        conversation: Option<Conversation>,
+    ) -> Slot {
         counts.all += 1;
         counts.people.entry(user.clone()).or_default().waiting += 1;
-        counts.conversations.entry(conversation).or_default().waiting += 1;
+        if let Some(conversation) = conversation {
+            counts.conversations.entry(conversation).or_default().waiting += 1;
+        }
         Slot { user: user.clone(), conversation, admission: self.clone() }
     }
 
@@ -98,9 +111,10 @@ impl Admission {
 }
 
 impl Counts {
-    fn full(&self, user: &UserId, conversation: Conversation) -> Option<Full> {
+    fn full(&self, user: &UserId, conversation: Option<Conversation>) -> Option<Full> {
         let of_person = self.people.get(user).map_or(0, |count| count.waiting);
-        let in_conversation = self.conversations.get(&conversation).map_or(0, |count| count.waiting);
+        let in_conversation = conversation.and_then(|conversation| self.conversations.get(&conversation));
+        let in_conversation = in_conversation.map_or(0, |count| count.waiting);
         if of_person >= MAX_OF_PERSON {
             Some(Full::Person)
         } else if in_conversation >= MAX_IN_CONVERSATION {
@@ -113,22 +127,26 @@ impl Counts {
     }
 
     /// Notes that it is said now; `false` if it was said before.
-    fn tell(&mut self, full: Full, user: &UserId, conversation: Conversation) -> bool {
+    fn tell(&mut self, full: Full, user: &UserId, conversation: Option<Conversation>) -> bool {
         let count = match full {
             Full::Person => self.people.get_mut(user),
-            Full::Conversation => self.conversations.get_mut(&conversation),
+            Full::Conversation => {
+                conversation.and_then(|conversation| self.conversations.get_mut(&conversation))
+            }
             Full::All => return self.told.len() < MAX_TOLD && self.told.insert(user.clone()),
         };
         count.is_some_and(|count| !std::mem::replace(&mut count.told, true))
     }
 
-    fn leave(&mut self, user: &UserId, conversation: Conversation) {
+    fn leave(&mut self, user: &UserId, conversation: Option<Conversation>) {
         self.all = self.all.saturating_sub(1);
         if self.all <= MAX_IN_ALL / 2 {
             self.told.clear();
         }
         take_one(&mut self.people, user);
-        take_one(&mut self.conversations, &conversation);
+        if let Some(conversation) = conversation {
+            take_one(&mut self.conversations, &conversation);
+        }
     }
 }
 

@@ -97,11 +97,15 @@ impl Mailboxes {
         }))
     }
 
-    /// A place for one more message, command or press of this person.
+    /// A place for one more message, command or press of this person; in this conversation, unless that is new.
     ///
     /// # Errors
     /// When too much waits already.
-    pub fn admit(&self, user: &UserId, conversation: Conversation) -> Result<Slot, Refusal> {
+    pub fn admit(
+        &self,
+        user: &UserId,
+        conversation: impl Into<Option<Conversation>>,
+    ) -> Result<Slot, Refusal> {
         self.0.admission.admit(user, conversation)
     }
 
