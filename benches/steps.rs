@@ -24,6 +24,7 @@ use figaro_base::ids::{BotId, ChatId, MessageId, UpdateId, UserId};
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::conversation::{Conversation, Message, Role};
 use figaro_domain::message::{Inbound, Speaker};
+use figaro_domain::origin::Origin;
 use figaro_domain::tool::{Call, ToolCall, ToolStatus};
 use figaro_domain::turn::Step;
 use figaro_offline::Runtime;
@@ -126,8 +127,8 @@ fn state() -> Value {
 fn question() -> Inbound {
     let place = Place { chat: ChatId(OWNER), kind: ChatKind::Private, title: None, topic: None };
     let speaker = Speaker { user: UserId::telegram(OWNER), name: "Ann".to_owned(), username: None };
-    let asked = Inbound::addressed(place, speaker, "What is on today?".to_owned(), Utc::now());
-    Inbound { update: UpdateId(1), message: MessageId(1), ..asked }
+    let origin = Origin::telegram(UpdateId(1), MessageId(1));
+    Inbound::addressed(origin, place, speaker, "What is on today?".to_owned(), Utc::now())
 }
 
 /// Asks again and again, each question after the answer to the one before.

@@ -15,6 +15,7 @@ use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::conversation::{Conversation, Message, Role};
 use figaro_domain::delivery::{Author, DeliveryEnd, PendingDelivery};
 use figaro_domain::message::{Inbound, Speaker};
+use figaro_domain::origin::Origin;
 use figaro_store::engine;
 use figaro_store::kv::KvStore;
 use figaro_store::{ConversationStore, InboxStore, OutboxStore, RawUpdate, Store, TurnEnd};
@@ -163,13 +164,13 @@ async fn turn(store: &KvStore, number: i64) {
     store.accept(vec![RawUpdate { id: UpdateId(number), body }], now).await.unwrap();
     let place = Place { chat, kind: ChatKind::Private, title: None, topic: None };
     let speaker = Speaker { user: UserId::telegram(chat.0), name: "Ann".to_owned(), username: None };
-    let asked = Inbound::addressed(
+    let question = Inbound::addressed(
+        Origin::telegram(UpdateId(number), MessageId(number)),
         place.clone(),
         speaker,
         "What is on today, and what was on yesterday?".to_owned(),
         now,
     );
-    let question = Inbound { update: UpdateId(number), message: MessageId(number), ..asked };
     let conversation = Conversation { chat, topic: None };
     let run = store.begin_turn(conversation, &[question], now).await.unwrap();
     let answer = Message::new(run.session, Role::Assistant, "Nothing is on today. ".repeat(19), now);

@@ -187,7 +187,7 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
         Updates::Sent(webhook) => Some(webhook),
     };
     if let Some(gateway) = runners.gateway {
-        end_unfinished(store, |place| place.chat.is_outside(), &clock)
+        end_unfinished(store, |place| place.chat.is_external(), &clock)
             .await
             .map_err(|error| Refusal(error.to_string()))?;
         gateway.serve(webhook.clone(), &groups.front);

@@ -1,7 +1,9 @@
 //! What was erased over HTTP is gone at once: no turn of it can be followed, and nothing that it left can be gone on with.
 
+use figaro_domain::external::ExternalName;
 use figaro_offline::model::{Part, Reply};
 use figaro_offline::tavily::{Answer, KEY as TAVILY};
+use figaro_store::{ConversationStore, ExternalStore, SessionStore};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -83,4 +85,45 @@ async fn what_an_erased_session_had_found_is_not_gone_on_with() {
         let request = world.model.requests().pop().unwrap().body.to_string();
         assert_eq!(request.contains("rain.example"), erases.is_none(), "after {erases:?}: {request}");
     }
+}
+
+#[tokio::test]
+async fn an_erased_session_leaves_no_name_and_its_questions_are_none_of_telegrams() {
+    let world = World::new().await;
+    let gateway = world.gateway().await;
+    world.otherwise(Reply::text("I see."));
+    let asks = async |session: &str| {
+        gateway.says("Hello?").user("ann").session(session).words().await;
+        gateway.says("Hello?").session(session).words().await;
+    };
+    asks("zanzibar").await;
+    asks("work").await;
+    let erases = "/v1/sessions/zanzibar";
+    for asking in [gateway.by_ann(Method::DELETE, erases), gateway.plain(Method::DELETE, erases).key(KEY)] {
+        assert_eq!(asking.text().await.0, 204);
+    }
+    for asking in [gateway.by_ann(Method::GET, erases), gateway.get(erases)] {
+        assert_eq!(asking.refused().await.0, 404);
+    }
+    assert!(gateway.bot.stop().success());
+    let everything = world.records().everything();
+    let has = |bytes: &[u8], name: &str| bytes.windows(name.len()).any(|part| part == name.as_bytes());
+    let tables = |name: &str| -> Vec<&String> {
+        let of = everything
+            .iter()
+            .filter(|(_, all)| all.iter().any(|(key, value)| has(key, name) || has(value, name)));
+        of.map(|(table, _)| table).collect()
+    };
+    assert_eq!(tables("zanzibar"), Vec::<&String>::new());
+    assert_eq!(tables("work"), ["external", "external_names", "sessions"]);
+    assert!(["inbox", "seen"].iter().all(|table| !everything.contains_key(*table)), "no update was settled");
+    let store = world.stored().await;
+    let work = ExternalName::person("default", "ann").session("work");
+    let conversation = store.external(&work).await.unwrap().expect("another session stays");
+    let session = store.current_session(conversation).await.unwrap().unwrap();
+    let messages = store.recent(session, 10).await.unwrap();
+    assert!(
+        messages.len() == 2 && messages.iter().all(|message| message.telegram.is_empty()),
+        "{messages:?}"
+    );
 }

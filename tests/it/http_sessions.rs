@@ -354,17 +354,18 @@ proptest! {
     ) {
         use figaro_gateway::caller::Caller;
         use figaro_config::Rights;
-        let spot = |(tenant, user, session): &(String, Option<String>, String)| {
+        let named = |(tenant, user, session): &(String, Option<String>, String)| {
             let user = user.as_deref().map(str::trim).filter(|user| !user.is_empty()).map(str::to_owned);
             let caller = Caller { account: std::sync::Arc::default(), rights: Rights::USUAL, tenant: tenant.clone(), user: user.clone() };
             let session = session.trim().to_owned();
-            caller.session(&session).ok().map(|spot| ((tenant.clone(), user, session), spot))
+            let name = caller.session(&session).ok()?;
+            Some(((tenant.clone(), user, session), caller.person(), name))
         };
-        if let (Some((one, here)), Some((other, there))) = (spot(&names[0]), spot(&names[1])) {
+        if let (Some((one, ann, here)), Some((other, bob, there))) = (named(&names[0]), named(&names[1])) {
             let is_same_person = one.0 == other.0 && one.1 == other.1;
-            prop_assert_eq!(here.place.conversation() == there.place.conversation(), one == other);
-            prop_assert_eq!(here.user == there.user, is_same_person && (one.1.is_some() || one == other));
-            prop_assert_eq!(here.owner == there.owner, is_same_person && (one.1.is_some() || one == other));
+            prop_assert_eq!(here.to_string() == there.to_string(), one == other);
+            prop_assert_eq!(here.whole() == there.whole(), is_same_person || (one.1.is_none() && other.1.is_none()));
+            prop_assert_eq!(ann == bob, is_same_person || (one.1.is_none() && other.1.is_none()));
         }
     }
 }

@@ -79,6 +79,18 @@ fn no_file_is_longer_than_its_bound() {
     assert!(long.is_empty(), "{}", long.join("\n"));
 }
 
+/// A question over HTTP or in the terminal came in no update and is no message of a chat.
+#[test]
+fn the_gateway_and_the_terminal_name_no_ids_of_telegram() {
+    let apart = ["crates/figaro-gateway/src", "src/app/ask"];
+    let is_apart = |file: &Path| apart.iter().any(|folder| file.starts_with(folder));
+    let files: Vec<(PathBuf, String)> = product().into_iter().filter(|(file, _)| is_apart(file)).collect();
+    assert!(files.len() > 30, "the scan finds the files");
+    let names = |text: &str| ["UpdateId", "MessageId", "TopicId"].iter().any(|name| text.contains(name));
+    let faults: Vec<_> = files.iter().filter(|(_, text)| names(text)).map(|(file, _)| file).collect();
+    assert!(faults.is_empty(), "{faults:?}");
+}
+
 /// A command is found by the table, and a button by its family: no other code tells one from another by its name.
 #[test]
 fn no_name_of_a_command_stands_outside_of_its_own_file() {

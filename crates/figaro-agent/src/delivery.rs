@@ -7,13 +7,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use figaro_base::ids::{MessageId, RunId, UserId};
+use figaro_base::ids::{RunId, UserId};
 use figaro_domain::chat::Place;
 use figaro_domain::child::ChildEnd;
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::language::ByLanguage;
+use figaro_domain::message::Inbound;
 use figaro_domain::model::ModelName;
 use figaro_domain::observation::Observation;
+use figaro_domain::origin::Origin;
 use figaro_domain::tool::{StatusKey, ToolStatus};
 use figaro_domain::usage::Usage;
 
@@ -31,10 +33,10 @@ pub struct TurnEvent {
 pub enum TurnEventKind {
     /// The turn begins. It is the first event of a turn, also of one that goes on after a restart or a person's answer.
     Started {
+        /// The origin of the message it answers. Nobody waits for a task's run, so no preview of it is shown.
+        origin: Origin,
         /// The chat and topic it answers in.
         place: Place,
-        /// The message it answers. `None` for a task's run: nobody waits for it, so no preview is shown.
-        message: Option<MessageId>,
         /// The IETF tag of the language that the person's client speaks.
         language: Option<String>,
     },
@@ -209,5 +211,5 @@ pub trait Delivery: Debug + Send + Sync {
 
     /// Shows that a message could not be answered: in a private chat by these words, in a group by a reaction. A
     /// failure to do so is only logged.
-    async fn decline(&self, place: &Place, message: MessageId, words: &str);
+    async fn decline(&self, message: &Inbound, words: &str);
 }

@@ -126,10 +126,10 @@ impl UserId {
         Self(format!("tg:{id}"))
     }
 
-    /// Whoever a caller of the HTTP gateway names within a tenant, which has no `:` in its name: so two tenants never mean the
-    /// same user.
+    /// A user that a caller of the HTTP gateway names within a tenant. A tenant has no `:` in its name, so two tenants never
+    /// mean the same user.
     #[must_use]
-    pub fn outside(tenant: &str, user: &str) -> Self {
+    pub fn external(tenant: &str, user: &str) -> Self {
         Self(format!("http:{tenant}:{user}"))
     }
 
@@ -147,25 +147,41 @@ impl fmt::Display for UserId {
 }
 
 impl ChatId {
-    /// Telegram's own numbers of chats have at most 52 bits.
-    const BEHIND_TELEGRAM: i64 = 1 << 52;
+    /// Telegram's own chat ids have at most 52 bits.
+    const FIRST_EXTERNAL: i64 = 1 << 52;
+    /// The chat of all conversations outside Telegram that have no name, so that nobody comes back to them. No store allocates its id.
+    pub const UNNAMED: Self = Self(Self::FIRST_EXTERNAL + (1 << 51));
 
-    /// The number of a conversation that is none of Telegram's, by a key of 52 bits; higher bits of it do not count. It fits into a
-    /// JSON number.
+    /// The conversation outside Telegram that a store gave this number. It fits into a JSON number.
     #[must_use]
-    pub const fn outside(key: u64) -> Self {
-        Self(Self::BEHIND_TELEGRAM | (key.cast_signed() & (Self::BEHIND_TELEGRAM - 1)))
+    pub const fn external(number: u32) -> Self {
+        Self(Self::FIRST_EXTERNAL + number as i64)
     }
 
-    /// Whether it is a conversation that Telegram knows nothing of: nothing can be sent there.
+    /// Whether the conversation is outside Telegram: Telegram does not know it, and nothing can be sent there.
     #[must_use]
-    pub const fn is_outside(self) -> bool {
-        self.0 >= Self::BEHIND_TELEGRAM
+    pub const fn is_external(self) -> bool {
+        self.0 >= Self::FIRST_EXTERNAL
     }
 
     /// Groups, supergroups and channels are negative.
     #[must_use]
     pub const fn is_group(self) -> bool {
         self.0 < 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conversations_outside_telegram_have_ids_apart_from_its_own_and_from_one_another() {
+        let (named, last, unnamed) = (ChatId::external(1), ChatId::external(u32::MAX), ChatId::UNNAMED);
+        assert!(named < last && last < unnamed);
+        for chat in [named, last, unnamed] {
+            assert!(chat.is_external() && !chat.is_group() && chat.0 < 1 << 53, "{chat}");
+        }
+        assert!(!ChatId((1 << 52) - 1).is_external() && !ChatId(-1).is_external());
     }
 }

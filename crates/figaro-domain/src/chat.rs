@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
-use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 
 use super::generation::Generation;
@@ -23,33 +22,11 @@ pub struct Place {
 }
 
 impl Place {
-    /// A conversation of this name that is none of Telegram's.
-    #[must_use]
-    pub fn outside(name: &str) -> Self {
-        let chat = ChatId::outside(key_of(name));
-        Self { chat, kind: ChatKind::Private, title: None, topic: None }
-    }
-
-    /// The part of this name of a conversation that is none of Telegram's: it has the notes and pins of the whole, and is talked in
-    /// beside its other parts.
-    #[must_use]
-    pub fn part(self, name: &str) -> Self {
-        // A topic has a positive number, which fits into a JSON number.
-        let topic = key_of(name) & ((1 << 53) - 1) | 1;
-        Self { topic: Some(TopicId(topic.cast_signed())), ..self }
-    }
-
     /// Whether more people than one may read here: `true` for groups and channels.
     #[must_use]
     pub fn is_group(&self) -> bool {
         self.kind != ChatKind::Private
     }
-}
-
-/// The first bits of the hash of a name.
-fn key_of(name: &str) -> u64 {
-    let hash = digest(&SHA256, name.as_bytes());
-    hash.as_ref().iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
 }
 
 /// Telegram's kinds of chat, as far as they matter here.
@@ -168,10 +145,6 @@ pub struct ChatConfig {
     pub settings: Generation,
     /// When its people were asked which time zone they are in, UTC; `None` if they never were.
     pub zone_asked: Option<DateTime<Utc>>,
-    /// Whose it is, of a conversation that is none of Telegram's: its number is a hash of this, and nobody else may use it whose
-    /// name has the same hash.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub claimed_by: Option<String>,
 }
 
 /// A change of some of a chat's settings; the default changes nothing. `Some(None)` clears a setting.
@@ -203,8 +176,6 @@ pub struct ConfigPatch {
     pub setting: Option<(String, Option<String>)>,
     /// When its people were asked for their time zone, UTC; a reset does not forget it.
     pub zone_asked: Option<DateTime<Utc>>,
-    /// Whose conversation it is from now on, unless it is somebody's.
-    pub claim: Option<String>,
 }
 
 /// A context pack that a chat takes, or leaves: others stay as they are, whoever changes them at the same time.
@@ -245,7 +216,6 @@ impl ConfigPatch {
             settings: Some(Generation::default()),
             setting: None,
             zone_asked: None,
-            claim: None,
         }
     }
 
@@ -264,7 +234,6 @@ impl ConfigPatch {
         set(&mut config.model, self.model);
         set(&mut config.settings, self.settings);
         config.zone_asked = self.zone_asked.or(config.zone_asked);
-        config.claimed_by = config.claimed_by.take().or(self.claim);
         if let Some((name, value)) = self.setting
             && let Ok(settings) = config.settings.with(&name, value.as_deref())
         {

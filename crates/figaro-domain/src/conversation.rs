@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::chat::Place;
+use super::chat::{ChatKind, Place};
 use super::importance::{self, By};
 use super::message::{Attachment, Inbound, Quoted, Speaker};
 use super::model::ModelName;
@@ -17,7 +17,7 @@ use super::session::{NamedBy, SessionChange, SessionName};
 use super::source::Source;
 use super::usage::Usage;
 use crate::tool::SideEffects;
-use figaro_base::ids::{ChatId, EntryId, MemoryId, MessageId, RunId, SessionId, TaskId, TopicId};
+use figaro_base::ids::{ChatId, EntryId, MemoryId, MessageId, RequestId, RunId, SessionId, TaskId, TopicId};
 
 /// So many messages that were not addressed to the bot are kept of a conversation, the newest.
 pub const KEPT_BACKGROUND: usize = 100;
@@ -31,11 +31,36 @@ pub struct Conversation {
     pub topic: Option<TopicId>,
 }
 
+impl Conversation {
+    /// All of a chat that has no parts, or what is in none of them.
+    #[must_use]
+    pub const fn whole(chat: ChatId) -> Self {
+        Self { chat, topic: None }
+    }
+
+    /// The conversation of one question outside Telegram that belongs to no session: nobody else has it. All of them are of one
+    /// chat, so that the books of what was spent have one place for them.
+    #[must_use]
+    pub fn unnamed(question: RequestId) -> Self {
+        // A topic is positive and fits into a JSON number.
+        let [.., a, b, c, d, e, f] = question.to_bytes();
+        let topic = i64::from_be_bytes([0, 0, a, b, c, d, e, f]) + 1;
+        Self { chat: ChatId::UNNAMED, topic: Some(TopicId(topic)) }
+    }
+}
+
 impl Place {
     /// The conversation of this place: turns of one conversation run one after the other.
     #[must_use]
     pub const fn conversation(&self) -> Conversation {
         Conversation { chat: self.chat, topic: self.topic }
+    }
+
+    /// The place of a conversation outside Telegram, where one person talks with the bot.
+    #[must_use]
+    pub const fn external(conversation: Conversation) -> Self {
+        let Conversation { chat, topic } = conversation;
+        Self { chat, kind: ChatKind::Private, title: None, topic }
     }
 }
 
@@ -62,9 +87,9 @@ pub struct Session {
     /// The model that answers in it; `None` for that of the chat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelName>,
-    /// What whoever asks from outside of Telegram calls it.
+    /// The name that the client of a conversation outside Telegram gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outside: Option<String>,
+    pub external_name: Option<String>,
     /// The index behind the last message that was erased at its end: the place of an erased message is never given again.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub erased_to: u32,
@@ -88,7 +113,7 @@ impl Session {
             naming_tries: 0,
             agent: None,
             model: None,
-            outside: None,
+            external_name: None,
             erased_to: 0,
         }
     }
@@ -105,7 +130,7 @@ impl Session {
         self.name = change.name.filter(may_name).or_else(|| self.name.take());
         self.model = change.model.unwrap_or_else(|| self.model.take());
         self.agent = change.agent.unwrap_or_else(|| self.agent.take());
-        self.outside = change.outside.or_else(|| self.outside.take());
+        self.external_name = change.external_name.or_else(|| self.external_name.take());
         *self != before
     }
 }
@@ -264,7 +289,7 @@ impl Message {
             speaker: Some(inbound.speaker.clone()),
             attachments: inbound.attachments.clone(),
             quotes: inbound.quotes.clone(),
-            telegram: if inbound.task.is_none() { vec![inbound.message] } else { Vec::new() },
+            telegram: inbound.origin.message().filter(|_| inbound.task.is_none()).into_iter().collect(),
             forwarded_from: inbound.forwarded_from.clone(),
             from_person: inbound.from_person,
             task: inbound.task,

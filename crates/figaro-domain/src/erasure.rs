@@ -19,6 +19,16 @@ pub enum Erasure {
 }
 
 impl Erasure {
+    /// A conversation outside Telegram that this person had, with this session in it. What belongs to a person in all their sessions
+    /// stays. A conversation that is no part of a whole goes with all that is kept of it.
+    #[must_use]
+    pub fn of_external(conversation: Conversation, session: SessionId, user: UserId) -> Self {
+        match conversation.topic {
+            Some(_) => Self::Session(conversation, session),
+            None => Self::Chat(conversation.chat, user),
+        }
+    }
+
     /// The chat that it is about.
     #[must_use]
     pub const fn chat(&self) -> ChatId {

@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::chat::Place;
-use figaro_base::ids::{MessageId, TaskId, UpdateId, UserId};
+use super::origin::Origin;
+use figaro_base::ids::{MessageId, TaskId, UserId};
 
 /// Who wrote something. A channel or an anonymous admin speaks under its chat's name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,10 +29,8 @@ impl Speaker {
 /// What a person sent, or a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inbound {
-    /// The update that it came in.
-    pub update: UpdateId,
-    /// The message's id in its chat.
-    pub message: MessageId,
+    /// The channel that it came through, with its ids there.
+    pub origin: Origin,
     /// The chat and topic it was written in.
     pub place: Place,
     /// The person, or the channel, that wrote it.
@@ -102,13 +101,17 @@ impl Span {
 }
 
 impl Inbound {
-    /// Words addressed to the bot at this time, without anything else, that no update brought and no message holds: Telegram
-    /// gives nothing the number 0. A caller that has more puts it in.
+    /// Words addressed to the bot at this time, without anything else. A caller that has more puts it in.
     #[must_use]
-    pub const fn addressed(place: Place, speaker: Speaker, text: String, sent_at: DateTime<Utc>) -> Self {
+    pub const fn addressed(
+        origin: Origin,
+        place: Place,
+        speaker: Speaker,
+        text: String,
+        sent_at: DateTime<Utc>,
+    ) -> Self {
         Self {
-            update: UpdateId(0),
-            message: MessageId(0),
+            origin,
             place,
             speaker,
             language: None,

@@ -50,7 +50,7 @@ impl Seen {
     /// Whether a message tells who writes in a group: that of a task was sent by nobody.
     #[must_use]
     pub fn is_told_by(said: &Inbound) -> bool {
-        said.place.is_group() && said.task.is_none() && said.message.0 > 0
+        said.place.is_group() && said.task.is_none() && said.origin.message().is_some()
     }
 
     /// Adds a message of theirs, once; what can be deleted no more goes.
@@ -59,8 +59,10 @@ impl Seen {
             self.speaker = said.speaker.clone();
             self.seen_at = said.sent_at;
         }
-        if let Err(place) = self.posted.binary_search_by_key(&said.message, |posted| posted.id) {
-            self.posted.insert(place, Posted { id: said.message, at: said.sent_at.timestamp() });
+        if let Some(id) = said.origin.message()
+            && let Err(place) = self.posted.binary_search_by_key(&id, |posted| posted.id)
+        {
+            self.posted.insert(place, Posted { id, at: said.sent_at.timestamp() });
         }
         let since = (self.seen_at - DELETABLE).timestamp();
         self.posted.retain(|posted| posted.at >= since);
@@ -141,7 +143,8 @@ mod tests {
 
     use super::*;
     use crate::chat::{ChatKind, Place};
-    use figaro_base::ids::{ChatId, UserId};
+    use crate::origin::Origin;
+    use figaro_base::ids::{ChatId, UpdateId, UserId};
 
     fn seen(id: i64, name: &str, username: Option<&str>) -> Seen {
         let speaker =
@@ -153,7 +156,8 @@ mod tests {
         let place = Place { chat: ChatId(-5), kind: ChatKind::Group, title: None, topic: None };
         let speaker = Speaker { user: UserId::telegram(1), name: name.into(), username: None };
         let at = DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds);
-        Inbound { message: MessageId(message), ..Inbound::addressed(place, speaker, "x".into(), at) }
+        let origin = Origin::telegram(UpdateId(message), MessageId(message));
+        Inbound::addressed(origin, place, speaker, "x".into(), at)
     }
 
     #[test]

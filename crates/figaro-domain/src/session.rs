@@ -96,8 +96,8 @@ pub struct SessionChange {
     pub model: Option<Option<ModelName>>,
     /// The agent that answers in it, by its name.
     pub agent: Option<Option<String>>,
-    /// What whoever asks from outside of Telegram calls it.
-    pub outside: Option<String>,
+    /// The name that the client of a conversation outside Telegram gives it.
+    pub external_name: Option<String>,
 }
 
 #[cfg(test)]

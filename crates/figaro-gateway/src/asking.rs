@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::caller::{Bytes, Spot};
-use super::entry::Entry;
+use super::entry::{Entry, Target};
 use super::error::ApiError;
 use super::gateway::Gateway;
 use super::handover::Mark;
@@ -11,12 +11,11 @@ use super::hub::{Asked, Follower};
 use figaro_agent::turn::question::{Again, Client, Question};
 use figaro_agent::turn::queue::{Job, Posted};
 use figaro_agent::turn::requested::Requested;
-use figaro_base::ids::{RequestId, UpdateId};
-use figaro_domain::chat::ConfigPatch;
 use figaro_domain::message::{Inbound, Speaker};
+use figaro_domain::origin::Origin;
 use figaro_domain::session::SessionChange;
 use figaro_policy::access::Standing;
-use figaro_store::{ConversationStore, SessionStore, SettingsStore};
+use figaro_store::{ConversationStore, ExternalStore, SessionStore};
 
 /// The kind of client that asks over HTTP and does not name itself.
 const CLIENT: &str = "http";
@@ -35,23 +34,22 @@ pub(super) struct Put {
 /// Puts a question into the queue of its conversation; gives the follower of its turn.
 ///
 /// # Errors
-/// If the session is not the caller's.
+/// If the store fails.
 pub(super) async fn ask(
     gateway: &Gateway,
     entry: Entry,
     put: Put,
     bytes: Bytes,
 ) -> Result<Follower, ApiError> {
-    let Entry { caller, wishes, spot, room, slot } = entry;
+    let Entry { caller, wishes, target, room, slot } = entry;
     let now = gateway.clock.now();
-    let spot = match &wishes.session {
-        Some(session) => {
-            let spot = claimed(gateway, spot).await?;
-            named(gateway, &spot, session).await?;
-            spot
-        }
-        None => spot,
+    let spot = match target {
+        Target::Session(name) => caller.in_conversation(gateway.store.keep_external(&name).await?),
+        Target::Alone(spot) => spot,
     };
+    if let Some(session) = &wishes.session {
+        named(gateway, &spot, session).await?;
+    }
     let conversation = spot.place.conversation();
     let requested = Arc::new(Requested {
         tenant: caller.tenant.clone(),
@@ -65,11 +63,8 @@ pub(super) async fn ask(
         username: None,
     };
     let learns = caller.user.is_some() && !requested.is_stateless;
-    let part = Inbound {
-        update: update_of(requested.id),
-        learns,
-        ..Inbound::addressed(spot.place, speaker, put.words, now)
-    };
+    let origin = Origin::Http { request: requested.id };
+    let part = Inbound { learns, ..Inbound::addressed(origin, spot.place, speaker, put.words, now) };
     let standing = if caller.rights.owner { Standing::Owner } else { Standing::Member };
     let question = Question {
         client: Client { id: CLIENT, is_eval: wishes.is_eval },
@@ -92,35 +87,10 @@ pub(super) async fn ask(
 /// Has the session of a place be called as its caller calls it.
 async fn named(gateway: &Gateway, spot: &Spot, name: &str) -> Result<(), ApiError> {
     let session = gateway.store.session(spot.place.conversation(), gateway.clock.now()).await?;
-    if session.outside.is_none() {
-        let change = SessionChange { outside: Some(name.trim().to_owned()), ..SessionChange::default() };
+    if session.external_name.is_none() {
+        let change =
+            SessionChange { external_name: Some(name.trim().to_owned()), ..SessionChange::default() };
         gateway.store.change_session(session.id, change).await?;
     }
     Ok(())
-}
-
-/// The place of a caller, which is theirs from now on: its number is a hash, and another name may have the same.
-///
-/// # Errors
-/// If it is somebody else's.
-async fn claimed(gateway: &Gateway, spot: Spot) -> Result<Spot, ApiError> {
-    let chat = spot.place.chat;
-    let mut config = gateway.store.chat_config(chat).await?;
-    if config.claimed_by.is_none() {
-        let claim = ConfigPatch { claim: Some(spot.owner.clone()), ..ConfigPatch::default() };
-        config = gateway.store.change_chat_config(chat, claim).await?;
-    }
-    match config.claimed_by.as_ref() == Some(&spot.owner) {
-        true => Ok(spot),
-        false => Err(ApiError::conflict(
-            "this name cannot be used here: choose another one for the session or the user",
-        )),
-    }
-}
-
-/// A number of an update that Telegram never gives: each question has one of its own.
-fn update_of(request: RequestId) -> UpdateId {
-    let bytes = request.to_bytes();
-    let last = bytes.iter().skip(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
-    UpdateId((last | 1 << 63).cast_signed())
 }

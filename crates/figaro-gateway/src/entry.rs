@@ -9,6 +9,8 @@ use super::error::ApiError;
 use super::gateway::Gateway;
 use super::models::may_ask;
 use figaro_agent::turn::queue::admission::{Full, Refusal, Slot};
+use figaro_domain::external::ExternalName;
+use figaro_store::ExternalStore;
 
 /// A question whose body is still to be read.
 #[derive(Debug)]
@@ -18,11 +20,20 @@ pub(super) struct Entry {
     /// What the head asks for.
     pub(super) wishes: Wishes,
     /// Where it is answered.
-    pub(super) spot: Spot,
+    pub(super) target: Target,
     /// Its place among the questions of the caller.
     pub(super) room: Room,
     /// Its place among what waits.
     pub(super) slot: Slot,
+}
+
+/// Where a question is answered.
+#[derive(Debug)]
+pub(super) enum Target {
+    /// In the session of this name.
+    Session(ExternalName),
+    /// In a place of its own, of which nothing is kept.
+    Alone(Spot),
 }
 
 impl FromRequestParts<Gateway> for Entry {
@@ -36,15 +47,28 @@ impl FromRequestParts<Gateway> for Entry {
             return Err(ApiError::stopping());
         }
         let room = caller.account.admit(gateway.clock.now().date_naive())?;
-        let spot = match &wishes.session {
-            Some(session) => caller.session(session)?,
-            None => caller.alone(),
+        let target = match &wishes.session {
+            Some(session) => Target::Session(caller.session(session)?),
+            None => Target::Alone(caller.alone()),
         };
-        // Of somebody unknown each question may be another person's.
-        let person = Some(&spot.user).filter(|_| caller.user.is_some() || wishes.session.is_some());
-        let slot = gateway.mailboxes.admit(person, spot.place.conversation());
+        let slot = match &target {
+            Target::Session(name) => {
+                // A name that is new is kept once the question was read.
+                let known = gateway.store.external(name).await?;
+                let user = match known {
+                    Some(conversation) => caller.in_conversation(conversation).user,
+                    None => caller.person().unwrap_or_else(|| caller.unknown(name)),
+                };
+                gateway.mailboxes.admit(Some(&user), known)
+            }
+            Target::Alone(spot) => {
+                // Each question of somebody unknown may be another person's.
+                let person = Some(&spot.user).filter(|_| caller.user.is_some());
+                gateway.mailboxes.admit(person, spot.place.conversation())
+            }
+        };
         let slot = slot.map_err(|refusal| no_room(&refusal))?;
-        Ok(Self { caller, wishes, spot, room, slot })
+        Ok(Self { caller, wishes, target, room, slot })
     }
 }
 

@@ -12,13 +12,13 @@ use super::body::{self, Body};
 use super::caller::{Caller, Spot};
 use super::error::ApiError;
 use super::gateway::Gateway;
-use figaro_base::ids::{MemoryId, PinId};
+use figaro_base::ids::{MemoryId, PinId, UserId};
 use figaro_config::Rights;
 use figaro_domain::conversation::{Message, Role, Session};
 use figaro_domain::erasure::{Erasure, Forgotten};
 use figaro_domain::facts::OwnChange;
 use figaro_domain::pin::{MAX_CONTENT_CHARS, Pin};
-use figaro_store::{ErasureStore, FactStore, MemoryStore, PinAdded, PinStore, SessionStore, SettingsStore};
+use figaro_store::{ErasureStore, ExternalStore, FactStore, MemoryStore, PinAdded, PinStore, SessionStore};
 
 /// So many things are given at once where nobody says how many, and at most.
 const USUAL: usize = 50;
@@ -66,26 +66,24 @@ fn page(query: Paged) -> Result<Page, ApiError> {
     query.map(|Query(page)| page).map_err(|error| ApiError::invalid(error.body_text()))
 }
 
-/// Everything that is one person's.
-fn home(caller: &Caller) -> Result<Spot, ApiError> {
+/// The person who asks.
+fn person(caller: &Caller) -> Result<UserId, ApiError> {
     caller.require(may_see, "sessions")?;
-    caller.home().ok_or_else(|| {
-        ApiError::forbidden("who is not known has sessions by their names alone: send X-User-Id, or a token")
-    })
+    caller.person().ok_or_else(unknown)
+}
+
+fn unknown() -> ApiError {
+    ApiError::forbidden("who is not known has sessions by their names alone: send X-User-Id, or a token")
 }
 
 /// The session of this name, which nothing here begins.
 pub(super) async fn found(gateway: &Gateway, caller: &Caller, name: &str) -> Result<Found, ApiError> {
     caller.require(may_see, "sessions")?;
-    let spot = caller.session(name)?;
     let none = || ApiError::not_found("no_session", "there is no session of this name");
-    let config = gateway.store.chat_config(spot.place.chat).await?;
-    if config.claimed_by.as_ref() != Some(&spot.owner) {
-        return Err(none());
-    }
-    let current = gateway.store.current_session(spot.place.conversation()).await?.ok_or_else(none)?;
+    let conversation = gateway.store.external(&caller.session(name)?).await?.ok_or_else(none)?;
+    let current = gateway.store.current_session(conversation).await?.ok_or_else(none)?;
     let session = gateway.store.session_by_id(current).await?.ok_or_else(none)?;
-    Ok(Found { spot, session })
+    Ok(Found { spot: caller.in_conversation(conversation), session })
 }
 
 /// Lists the sessions of a person, the one with the newest message first.
@@ -97,12 +95,13 @@ pub(super) async fn list(
     caller: Caller,
     query: Paged,
 ) -> Result<Json<Value>, ApiError> {
-    let (spot, page) = (home(&caller)?, page(query)?);
+    caller.require(may_see, "sessions")?;
+    let (home, page) = (caller.home().ok_or_else(unknown)?, page(query)?);
     let mut sessions = Vec::new();
-    if gateway.store.chat_config(spot.place.chat).await?.claimed_by.as_ref() == Some(&spot.owner) {
-        for end in gateway.store.session_ends(spot.place.chat).await? {
+    if let Some(home) = gateway.store.external(&home).await? {
+        for end in gateway.store.session_ends(home.chat).await? {
             let session = gateway.store.session_by_id(end.session).await?;
-            sessions.extend(session.filter(|session| session.outside.is_some()));
+            sessions.extend(session.filter(|session| session.external_name.is_some()));
         }
     }
     sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
@@ -147,7 +146,7 @@ pub(super) async fn erase(
     Path(name): Path<String>,
 ) -> Result<StatusCode, ApiError> {
     let Found { spot, session } = found(&gateway, &caller, &name).await?;
-    let what = Erasure::Session(spot.place.conversation(), session.id);
+    let what = Erasure::of_external(spot.place.conversation(), session.id, spot.user);
     match gateway.store.erase(&what, gateway.clock.now()).await? {
         Forgotten::Done(_) => {
             gateway.hub.forget_conversation(spot.place.conversation());
@@ -268,8 +267,8 @@ pub(super) async fn memories(
     State(gateway): State<Gateway>,
     caller: Caller,
 ) -> Result<Json<Value>, ApiError> {
-    let spot = home(&caller)?;
-    let memories = gateway.store.memories(&spot.user).await?;
+    let person = person(&caller)?;
+    let memories = gateway.store.memories(&person).await?;
     let shown = memories.iter().filter(|memory| memory.is_active()).map(|memory| {
         json!({
             "id": memory.id.to_string(), "object": "memory", "content": memory.content,
@@ -288,11 +287,11 @@ pub(super) async fn remove_memory(
     caller: Caller,
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    let spot = home(&caller)?;
+    let person = person(&caller)?;
     let none = || ApiError::not_found("no_memory", "there is no such memory");
     let memory: MemoryId = id.parse().map_err(|_odd| none())?;
     let now = gateway.clock.now();
-    let removed = gateway.store.change_memory(&spot.user, memory, OwnChange::Remove, now).await?;
+    let removed = gateway.store.change_memory(&person, memory, OwnChange::Remove, now).await?;
     removed.ok_or_else(none)?;
     // Answers tell what was remembered.
     gateway.hub.forget_caller(&caller.identity());
@@ -304,8 +303,8 @@ pub(super) async fn remove_memory(
 /// # Errors
 /// If nobody knows who asks.
 pub(super) async fn forget(State(gateway): State<Gateway>, caller: Caller) -> Result<Json<Value>, ApiError> {
-    let spot = home(&caller)?;
-    let erased = gateway.store.erase_memories(&spot.user).await?;
+    let person = person(&caller)?;
+    let erased = gateway.store.erase_memories(&person).await?;
     // Answers tell what was remembered.
     gateway.hub.forget_caller(&caller.identity());
     Ok(Json(json!({"erased": erased})))
@@ -313,7 +312,7 @@ pub(super) async fn forget(State(gateway): State<Gateway>, caller: Caller) -> Re
 
 fn session_json(session: &Session) -> Value {
     json!({
-        "id": session.outside,
+        "id": session.external_name,
         "object": "session",
         "name": session.name.as_ref().map(|name| &name.text),
         "created_at": session.created_at,

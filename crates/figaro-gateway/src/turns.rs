@@ -20,6 +20,7 @@ use super::said::Said;
 use super::sse::{self, Frames};
 use figaro_agent::delivery::{Told, TurnEventKind};
 use figaro_base::ids::RequestId;
+use figaro_store::ExternalStore;
 
 /// So often something is sent where a turn says nothing.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -51,8 +52,9 @@ pub(super) async fn follow_session(
     Path(session): Path<String>,
 ) -> Result<Response, ApiError> {
     caller.require(may_ask, "questions")?;
-    let spot = caller.session(&session)?;
-    let turn = gateway.hub.newest_in(spot.place.conversation()).filter(|turn| turn.is_of(&caller.identity()));
+    let conversation = gateway.store.external(&caller.session(&session)?).await?;
+    let turn = conversation.and_then(|conversation| gateway.hub.newest_in(conversation));
+    let turn = turn.filter(|turn| turn.is_of(&caller.identity()));
     let turn =
         turn.ok_or_else(|| ApiError::not_found("no_turn", "no turn of this session can be followed now"))?;
     Ok(stream(turn, None, caller.account.follow()?))

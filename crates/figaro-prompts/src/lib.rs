@@ -102,8 +102,8 @@ pub struct MessageView {
     pub username: Option<String>,
     /// The writer's id as tools take it: at Telegram the number alone. Empty in the history of a private chat.
     pub user_id: String,
-    /// Telegram's id of the message in its chat; 0 for none.
-    pub message_id: i64,
+    /// Telegram's id of the message in its chat; `None` outside Telegram.
+    pub message_id: Option<i64>,
     /// Date and time at which it was sent, in the chat's zone.
     pub sent: String,
     /// Whether it stands in a group: only there `mentioned` and `reply_to_bot` are told.
@@ -415,7 +415,7 @@ mod tests {
             from: "Ann (@bob)".into(),
             username: Some("ann".into()),
             user_id: "tg:11".into(),
-            message_id: 7,
+            message_id: Some(7),
             sent: "2026-11-20 14:30".into(),
             group: true,
             mentioned: true,

@@ -11,6 +11,7 @@ mod children;
 pub mod engine;
 mod erasure;
 mod error;
+mod external;
 mod facts;
 mod health;
 pub mod kv;
@@ -48,6 +49,7 @@ use figaro_domain::delivery::{Author, DeliveryEnd, LiveMessage, PendingDelivery}
 use figaro_domain::message::Inbound;
 use figaro_domain::model::ModelName;
 use figaro_domain::note::Note;
+use figaro_domain::origin::Origin;
 use figaro_domain::tool::ToolCall;
 use figaro_domain::turn::{ActiveTurn, GoneOn, ParkedTurn, Step};
 use figaro_domain::usage::{Reservation, Spending};
@@ -56,6 +58,7 @@ pub use audit::{AuditStore, whole_log};
 pub use children::{ChildSpent, ChildStore};
 pub use erasure::{ErasureStore, SaidSearch};
 pub use error::StoreError;
+pub use external::ExternalStore;
 pub use facts::{FactStore, MemoryCounts, ReadFacts, Reading, UnreadBatch};
 pub use figaro_domain::turn::TurnEnd;
 pub use health::StoreHealth;
@@ -150,13 +153,13 @@ pub trait ConversationStore: Debug + Send + Sync {
         question: &[Inbound],
         now: DateTime<Utc>,
     ) -> Result<ActiveTurn>;
-    /// Begins a turn that tries the last question of the current session again, asked for by this update: the
+    /// Begins a turn that tries the last question of the current session again, asked for by a message of this origin: the
     /// question and all that followed it count as replaced, and the question is appended anew; gives it, too. `None` if
     /// there is no question; the update is settled then, durably. Otherwise as [`Self::begin_turn`].
     async fn begin_again(
         &self,
         conversation: Conversation,
-        update: UpdateId,
+        origin: Origin,
         model: Option<ModelName>,
         now: DateTime<Utc>,
     ) -> Result<Option<(ActiveTurn, Vec<Message>)>>;
@@ -360,6 +363,7 @@ pub trait Store:
     + TaskStore
     + MemoryStore
     + ErasureStore
+    + ExternalStore
     + PinStore
     + SummaryStore
     + FactStore

@@ -7,6 +7,7 @@ use figaro_base::ids::{BotId, ChatId, MessageId, TopicId, UpdateId, UserId};
 use figaro_base::text::utf16_len;
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::message::{Attachment, AttachmentKind, Inbound, Join, Quoted, Span, Speaker};
+use figaro_domain::origin::Origin;
 
 /// A text so long may be the first part of one that the client split: the limit is 4096 units.
 const MAYBE_SPLIT_UNITS: usize = 4000;
@@ -77,8 +78,7 @@ fn by(update: UpdateId, view: &MessageView, me: &Me, speaker: Speaker) -> Option
         // What an inline bot wrote is sent in the name of whoever chose it.
         learns: view.via_bot.is_none(),
         foreign: entities.iter().filter(|entity| is_foreign(entity)).map(span).collect(),
-        update,
-        message: MessageId(view.message_id),
+        origin: Origin::telegram(update, MessageId(view.message_id)),
         place: place(view),
         speaker,
         language: view.from.as_ref().and_then(|user| user.language_code.clone()),

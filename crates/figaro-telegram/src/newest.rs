@@ -15,10 +15,8 @@ pub struct Newest(Arc<Mutex<HashMap<ChatId, MessageId>>>);
 
 impl Newest {
     /// Notes a message of a chat. In a group every answer quotes its question anyway.
-    pub fn note(&self, place: &Place, message: MessageId) {
-        if place.is_group() {
-            return;
-        }
+    pub fn note(&self, place: &Place, message: impl Into<Option<MessageId>>) {
+        let Some(message) = message.into().filter(|_| !place.is_group()) else { return };
         let mut newest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if newest.len() >= MAX_CHATS && !newest.contains_key(&place.chat) {
             newest.clear();

@@ -40,12 +40,12 @@ pub async fn recover(router: &Arc<Router>, left: Left<'_>) -> Result<()> {
     let live = left.outbox.live_messages().await?;
     let mut deliveries = left.outbox.deliveries().await?;
     // What a call in the terminal has left is its own business.
-    deliveries.retain(|delivery| !delivery.place.chat.is_outside());
+    deliveries.retain(|delivery| !delivery.place.chat.is_external());
     let mut taken_up = deliver_left(router, deliveries);
     let mut open: HashMap<UpdateId, RawUpdate> =
         left.inbox.unsettled().await?.into_iter().map(|update| (update.id, update)).collect();
     let mut runs = left.conversations.active_runs().await?;
-    runs.retain(|run| !run.conversation.chat.is_outside());
+    runs.retain(|run| !run.conversation.chat.is_external());
     for run in runs {
         let id = run.id;
         if resume(router, left, run, &mut open).await? {
@@ -170,8 +170,8 @@ async fn question_of(
     open: &mut HashMap<UpdateId, RawUpdate>,
 ) -> Result<Option<Question>> {
     let mut whole: Option<Question> = None;
-    for id in &run.updates {
-        let Some(update) = open.remove(id) else { continue };
+    for id in run.origins.iter().filter_map(|origin| origin.update()) {
+        let Some(update) = open.remove(&id) else { continue };
         let Some(part) = router.question(&update).await? else {
             continue;
         };

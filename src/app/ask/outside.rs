@@ -6,10 +6,10 @@ use tokio_util::sync::CancellationToken;
 
 use figaro_agent::channel::Channel;
 use figaro_agent::delivery::{Delivery, Listener, Owners, Told, TurnEvent};
-use figaro_base::ids::{MessageId, RunId};
-use figaro_domain::chat::Place;
+use figaro_base::ids::RunId;
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::language::ByLanguage;
+use figaro_domain::message::Inbound;
 use figaro_policy::access::Admins;
 
 /// Passes on what turns tell.
@@ -50,7 +50,7 @@ impl Delivery for Terminal {
 
     async fn withdraw(&self, _run: RunId) {}
 
-    async fn decline(&self, _place: &Place, _message: MessageId, words: &str) {
+    async fn decline(&self, _message: &Inbound, words: &str) {
         self.tell(Told::Declined(words.to_owned()));
     }
 }

@@ -7,9 +7,11 @@ use tokio::io::AsyncReadExt;
 
 use crate::app::failure::Refusal;
 use figaro_agent::turn::question::{Client, Question};
-use figaro_base::ids::{RunId, UserId};
+use figaro_base::ids::{RequestId, UserId};
 use figaro_domain::chat::Place;
+use figaro_domain::external::ExternalName;
 use figaro_domain::message::{Inbound, Speaker};
+use figaro_domain::origin::Origin;
 use figaro_policy::access::Standing;
 
 /// The most bytes of a question: more than any model takes.
@@ -53,38 +55,32 @@ pub(super) fn asker() -> UserId {
     UserId::telegram(0)
 }
 
-/// The conversation of this name, which no chat of Telegram is; one of its own for a call that no other is to see.
-pub(super) fn place(session: Option<&str>, is_eval: bool) -> Place {
-    let name = match session.filter(|_| !is_eval) {
-        Some(name) => format!("session {name}"),
-        None => format!("call {}", RunId::new()),
-    };
-    Place::outside(&name)
+/// The name of the conversation: that of its session, or one that no other call has.
+pub(super) fn name(session: Option<&str>, is_eval: bool) -> ExternalName {
+    match session.filter(|_| !is_eval) {
+        Some(session) => ExternalName::terminal(session),
+        None => ExternalName::call(RequestId::new()),
+    }
 }
 
 /// The question as turns take it. Whoever can run this program owns the machine, and with it the bot.
 pub(super) fn question(words: String, place: Place, is_eval: bool, now: DateTime<Utc>) -> Question {
     let speaker = Speaker { user: asker(), name: "terminal".to_owned(), username: None };
-    let part = Inbound::addressed(place, speaker, words, now);
+    let origin = Origin::Terminal { request: RequestId::new() };
+    let part = Inbound::addressed(origin, place, speaker, words, now);
     Question { client: Client { id: CLIENT, is_eval }, ..Question::new(part, Standing::Owner) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use figaro_base::ids::ChatId;
 
     #[test]
-    fn a_session_is_a_conversation_of_its_own_outside_of_telegram() {
-        let chat = |session, is_eval| place(session, is_eval).chat;
-        let travel = chat(Some("travel"), false);
-        assert_eq!(travel, chat(Some("travel"), false));
-        let others = [chat(Some("Travel"), false), chat(Some("travel"), true), chat(None, false)];
-        for other in others {
-            assert!(other != travel && other.is_outside() && !other.is_group(), "{other}");
-        }
-        assert_ne!(chat(None, false), chat(None, false));
-        assert!(travel.is_outside() && travel.0 < 1 << 53, "{travel}");
-        assert!(!ChatId((1 << 52) - 1).is_outside() && !ChatId(-1).is_outside());
+    fn a_call_without_a_session_and_a_test_have_names_of_their_own() {
+        let travel = name(Some("travel"), false);
+        assert_eq!(travel, name(Some("travel"), false));
+        let others = [name(Some("Travel"), false), name(Some("travel"), true), name(None, false)];
+        assert!(others.iter().all(|other| *other != travel), "{others:?}");
+        assert_ne!(name(None, false), name(None, false));
     }
 }

@@ -20,8 +20,8 @@ use figaro_config::{AccessMode, AccessSettings, LimitSettings, Settings};
 use figaro_domain::chat::{ChatConfig, ConfigPatch, Place};
 use figaro_mcp_client::file::ServerConfig;
 use figaro_mcp_client::servers::Phase;
-use figaro_store::SettingsStore;
 use figaro_store::kv::KvStore;
+use figaro_store::{ExternalStore, SettingsStore};
 
 /// A question that is ready to be answered.
 pub(super) struct Ready {
@@ -59,7 +59,9 @@ pub(super) async fn ready(
     let (terminal, told) = Terminal::new();
     let asking = asking(settings, groups, store, &Arc::new(terminal)).await?;
     check(options, &asking)?;
-    let place = question::place(options.session.as_deref(), options.is_eval);
+    let name = question::name(options.session.as_deref(), options.is_eval);
+    let kept = asking.store.keep_external(&name).await.map_err(|error| Refusal(error.to_string()))?;
+    let place = Place::external(kept);
     let chosen = async {
         end_unfinished(&*asking.store, |there| there.chat == place.chat, &asking.clock).await?;
         let (agent, model) = (Some(options.agent.clone()), Some(options.model.clone()));

@@ -39,7 +39,7 @@ pub(super) struct ByPlace {
 #[async_trait]
 impl Runner for ByPlace {
     async fn run(&self, job: Job, control: Control) -> Option<Job> {
-        match job.place().filter(|place| place.chat.is_outside()) {
+        match job.place().filter(|place| place.chat.is_external()) {
             None => self.telegram.run(job, control).await,
             Some(_) => self.gateway.as_ref()?.run(job, control).await,
         }

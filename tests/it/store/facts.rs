@@ -107,7 +107,7 @@ pub(super) async fn what_is_taken_back_leaves_no_memory(backend: &dyn Backend) {
     // A further try of a question is no further word of the person.
     let turn = store.begin_turn(HERE, &[inbound(2, "I live in Riga")], at(3)).await.unwrap();
     store.end_turn(&turn, TurnEnd::default()).await.unwrap();
-    store.begin_again(HERE, figaro_base::ids::UpdateId(3), None, at(4)).await.unwrap().unwrap();
+    store.begin_again(HERE, super::from(3), None, at(4)).await.unwrap().unwrap();
     assert_eq!(taken(&store).await.unwrap().messages.len(), 1);
 }
 

@@ -8,6 +8,7 @@ mod audit;
 mod damage;
 mod disk;
 mod erasure;
+mod external;
 mod facts;
 mod inbox;
 mod kill;
@@ -40,6 +41,7 @@ use figaro_domain::conversation::{Conversation, Message, Role};
 use figaro_domain::delivery::{Action, PendingDelivery};
 use figaro_domain::message::{Attachment, AttachmentKind, Inbound, Quoted, Speaker};
 use figaro_domain::note::Note;
+use figaro_domain::origin::Origin;
 use figaro_domain::tool::{Call, ToolCall, ToolStatus};
 use figaro_domain::turn::{ActiveTurn, Step};
 use figaro_store::{ConversationStore, RawUpdate, Store};
@@ -78,14 +80,18 @@ fn raw(id: i64) -> RawUpdate {
     }
 }
 
+/// The origin of a message that an update of this number brings.
+fn from(id: i64) -> Origin {
+    Origin::telegram(UpdateId(id), MessageId(id + 1000))
+}
+
 fn inbound(id: i64, text: &str) -> Inbound {
     Inbound {
         task: None,
         borrowed: false,
         learns: true,
         foreign: Vec::new(),
-        update: UpdateId(id),
-        message: MessageId(id + 1000),
+        origin: from(id),
         place: Place { chat: CHAT, kind: ChatKind::Group, title: Some("Home".into()), topic: None },
         speaker: Speaker { user: UserId::telegram(4), name: "Ann".into(), username: None },
         language: Some("de".into()),
@@ -231,6 +237,10 @@ conformance! {
         words_outside_the_conversation_are_delivered
         own_messages_are_known_for_two_days
         a_turn_has_live_messages_until_its_delivery_ends
+    }
+    external {
+        no_two_conversations_outside_telegram_have_one_number
+        a_name_goes_with_its_conversation_and_its_number_is_never_given_again
     }
     people {
         who_writes_is_known_by_their_last_names_and_messages

@@ -53,7 +53,6 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         model: Some("ollama:qwen3:8b".parse().unwrap()),
         settings: Generation { temperature: Some(0.5), ..Generation::default() },
         zone_asked: Some(at(7)),
-        claimed_by: Some("ann".into()),
     };
     let change = ConfigPatch {
         pack: Some(PackChange { name: "eldercare".to_owned(), is_chosen: true }),
@@ -68,7 +67,6 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         settings: Some(Generation::default()),
         setting: Some(("temperature".into(), Some("0.5".into()))),
         zone_asked: config.zone_asked,
-        claim: config.claimed_by.clone(),
     };
     assert_eq!(store.change_chat_config(CHAT, change).await.unwrap(), config);
     let store = backend.reopen(store).await;
@@ -82,7 +80,6 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
     let cleared = ChatConfig {
         zone_asked: Some(at(7)),
         agent: Some("tutor".into()),
-        claimed_by: Some("ann".into()),
         packs: vec!["eldercare".to_owned()],
         ..ChatConfig::default()
     };

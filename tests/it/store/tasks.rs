@@ -235,7 +235,7 @@ pub(super) async fn the_turn_of_a_task_begins_once(backend: &dyn Backend) {
     let before = store.begin_turn(HERE, &[inbound(7, "why?")], at(0)).await.unwrap();
     let (active, begun) = store.begin_task(task.id, run, HERE, at(3600)).await.unwrap().unwrap();
     assert_eq!((active.id, active.task, active.conversation), (run, Some(task.id), HERE));
-    assert_eq!((active.session, active.updates.len()), (before.session, 0));
+    assert_eq!((active.session, active.origins.len()), (before.session, 0));
     assert_eq!((begun.id, begun.lease), (task.id, lease.lease));
     let asked = store.question(&active).await.unwrap();
     let said: Vec<(&str, Option<TaskId>)> = asked.iter().map(|m| (m.text.as_str(), m.task)).collect();

@@ -3,17 +3,18 @@
 use std::slice::from_ref;
 use std::sync::Arc;
 
-use figaro_base::ids::{RunId, SessionId, TaskId, UpdateId};
+use figaro_base::ids::{MessageId, RunId, SessionId, TaskId, UpdateId};
 use figaro_domain::conversation::{Message, Role};
 use figaro_domain::message::Inbound;
 use figaro_domain::model::ModelName;
+use figaro_domain::origin::Origin;
 use figaro_domain::tool::{ToolCall, ToolStatus};
 use figaro_domain::turn::{ActiveTurn, Checkpoint, Step};
 use figaro_store::{Store, TurnEnd};
 
 use serde_json::json;
 
-use super::{Backend, HERE, TOPIC, accept, at, ids, inbound, reply, started, texts, tool_call, words};
+use super::{Backend, HERE, TOPIC, accept, at, from, ids, inbound, reply, started, texts, tool_call, words};
 
 pub(super) async fn a_turn_begins_with_its_question(backend: &dyn Backend) {
     let store = backend.open().await;
@@ -25,7 +26,7 @@ pub(super) async fn a_turn_begins_with_its_question(backend: &dyn Backend) {
         id: run.id,
         conversation: HERE,
         session,
-        updates: vec![UpdateId(7), UpdateId(8)],
+        origins: vec![from(7), from(8)],
         first_index: 1,
         started_at: at(9),
         again: false,
@@ -55,7 +56,7 @@ pub(super) async fn a_conversation_has_one_turn(backend: &dyn Backend) {
     let next = store.begin_turn(HERE, &[inbound(3, "three")], at(0)).await.unwrap();
     assert_eq!((next.session, next.first_index), (left.session, 1));
     let mut active = store.active_runs().await.unwrap();
-    active.sort_by_key(|run| run.started_at.max(at(run.updates[0].0)));
+    active.sort_by_key(|run| run.started_at.max(at(run.origins[0].update().unwrap().0)));
     assert_eq!(active, [elsewhere, next.clone()]);
 
     // The turn that gave way ends without effect, and its update waits for another.
@@ -235,16 +236,19 @@ pub(super) async fn a_question_is_tried_again(backend: &dyn Backend) {
     // Nobody answered this one: it is no part of the next question.
     let silent = store.begin_turn(HERE, &[inbound(2, "quiet")], at(1)).await.unwrap();
     store.end_turn(&silent, TurnEnd::default()).await.unwrap();
-    let parts = [inbound(3, "second"), Inbound { update: UpdateId(3), ..inbound(30, "and more") }];
+    let parts = [
+        inbound(3, "second"),
+        Inbound { origin: Origin::telegram(UpdateId(3), MessageId(1030)), ..inbound(30, "and more") },
+    ];
     let second = store.begin_turn(HERE, &parts, at(2)).await.unwrap();
     answer(&store, &second, "two").await;
 
     let model: ModelName = "openai:x".parse().unwrap();
-    let again = store.begin_again(HERE, UpdateId(4), Some(model.clone()), at(3)).await.unwrap();
+    let again = store.begin_again(HERE, from(4), Some(model.clone()), at(3)).await.unwrap();
     let (run, question) = again.unwrap();
     assert_eq!(
-        (run.again, run.model.as_ref(), run.updates.as_slice()),
-        (true, Some(&model), [UpdateId(4)].as_slice())
+        (run.again, run.model.as_ref(), run.origins.as_slice()),
+        (true, Some(&model), [from(4)].as_slice())
     );
     let said: Vec<&str> = question.iter().map(|message| message.text.as_str()).collect();
     assert_eq!(said, ["second", "and more"]);
@@ -264,11 +268,7 @@ pub(super) async fn a_task_in_between_is_not_tried_again(backend: &dyn Backend) 
     let prompt = |text: &str| Inbound { task: Some(TaskId::new()), ..inbound(50, text) };
     let task = store.begin_turn(HERE, &[prompt("sing")], at(0)).await.unwrap();
     answer(&store, &task, "la").await;
-    assert_eq!(
-        store.begin_again(HERE, UpdateId(1), None, at(1)).await.unwrap(),
-        None,
-        "nobody has asked yet"
-    );
+    assert_eq!(store.begin_again(HERE, from(1), None, at(1)).await.unwrap(), None, "nobody has asked yet");
 
     let first = store.begin_turn(HERE, &[inbound(2, "why?")], at(1)).await.unwrap();
     answer(&store, &first, "because").await;
@@ -276,7 +276,7 @@ pub(super) async fn a_task_in_between_is_not_tried_again(backend: &dyn Backend) 
         let task = store.begin_turn(HERE, &[prompt(text)], at(2)).await.unwrap();
         answer(&store, &task, said).await;
     }
-    let (run, question) = store.begin_again(HERE, UpdateId(3), None, at(3)).await.unwrap().unwrap();
+    let (run, question) = store.begin_again(HERE, from(3), None, at(3)).await.unwrap().unwrap();
     assert_eq!(question.iter().map(|message| message.text.as_str()).collect::<Vec<_>>(), ["why?"]);
     answer(&store, &run, "so it is").await;
     let store = backend.reopen(store).await;
@@ -289,7 +289,7 @@ pub(super) async fn a_task_in_between_is_not_tried_again(backend: &dyn Backend) 
 pub(super) async fn what_was_never_asked_is_not_tried_again(backend: &dyn Backend) {
     let store = backend.open().await;
     accept(&store, &[1], 0).await;
-    assert_eq!(store.begin_again(HERE, UpdateId(1), None, at(1)).await.unwrap(), None);
+    assert_eq!(store.begin_again(HERE, from(1), None, at(1)).await.unwrap(), None);
     let store = backend.reopen(store).await;
     assert_eq!(store.unsettled().await.unwrap(), [], "its update is settled");
     assert_eq!(store.active_runs().await.unwrap(), []);
@@ -300,11 +300,11 @@ pub(super) async fn a_further_try_goes_on_after_a_restart(backend: &dyn Backend)
     accept(&store, &[1, 2], 0).await;
     let first = store.begin_turn(HERE, &[inbound(1, "why?")], at(1)).await.unwrap();
     answer(&store, &first, "because").await;
-    let (run, question) = store.begin_again(HERE, UpdateId(2), None, at(2)).await.unwrap().unwrap();
+    let (run, question) = store.begin_again(HERE, from(2), None, at(2)).await.unwrap().unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(store.active_runs().await.unwrap(), from_ref(&run));
     // The same update again is the same turn.
-    let once_more = store.begin_again(HERE, UpdateId(2), None, at(3)).await.unwrap();
+    let once_more = store.begin_again(HERE, from(2), None, at(3)).await.unwrap();
     assert_eq!(once_more, Some((run.clone(), question)));
     assert_eq!(told(&store, run.session).await, ["why?"]);
 }

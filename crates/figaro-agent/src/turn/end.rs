@@ -241,14 +241,14 @@ impl Ender {
         // Of a task, its creator is told.
         if let Some(part) = question.parts.first().filter(|_| question.task.is_none()) {
             let words = format!("⚠️ {words}");
-            self.delivery.decline(&part.place, part.message, &words).await;
+            self.delivery.decline(part, &words).await;
         }
     }
 
     /// Says that there is no question to try again.
     pub(super) async fn nothing_to_retry(&self, asked: &Question) {
         if let Some(first) = asked.parts.first() {
-            self.delivery.decline(&first.place, first.message, self.texts(asked).retry_nothing()).await;
+            self.delivery.decline(first, self.texts(asked).retry_nothing()).await;
         }
     }
 

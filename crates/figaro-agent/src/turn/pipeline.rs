@@ -135,7 +135,7 @@ impl Turns {
         }
         let conversation = first.place.conversation();
         let now = self.reporter.now();
-        match self.conversations.begin_again(conversation, first.update, model, now).await {
+        match self.conversations.begin_again(conversation, first.origin, model, now).await {
             Ok(Some((turn, stored))) => {
                 // What waited with the same question was given up.
                 self.ender.reload_parked().await;
@@ -251,9 +251,8 @@ impl Turns {
         control: Control,
     ) -> Option<Job> {
         let first = question.parts.first()?;
-        let message = question.task.is_none().then_some(first.message);
-        let (place, language) = (first.place.clone(), first.language.clone());
-        self.bus.publish(turn.id, TurnEventKind::Started { place, message, language });
+        let (origin, place, language) = (first.origin, first.place.clone(), first.language.clone());
+        self.bus.publish(turn.id, TurnEventKind::Started { origin, place, language });
         let working = AssertUnwindSafe(self.outcome(&turn, &question, taken_up, &control));
         let outcome = working
             .catch_unwind()

@@ -47,7 +47,7 @@ pub struct Question {
     pub goes_on: bool,
     /// What it came by.
     pub client: Client,
-    /// What whoever asks from outside of Telegram has chosen for this turn.
+    /// What whoever asks from outside Telegram has chosen for this turn.
     pub requested: Option<Arc<Requested>>,
 }
 
@@ -108,9 +108,10 @@ impl Question {
         let asker = self.parts.first();
         let parts = stored.into_iter().filter_map(|message| {
             let speaker = message.speaker.clone().or_else(|| Some(asker?.speaker.clone()))?;
-            let id = message.telegram.first().copied().or(Some(asker?.message))?;
+            let origin = asker?.origin;
+            let origin = message.telegram.first().map_or(origin, |id| origin.of_message(*id));
             Some(Inbound {
-                message: id,
+                origin,
                 speaker,
                 sent_at: message.created_at,
                 text: message.text,
@@ -146,8 +147,9 @@ impl Question {
 
 /// Puts an edited text into a question; `false` if the message is no part of it or says what it said.
 pub(super) fn replace(question: &mut Question, edited: &Inbound) -> bool {
-    let changed =
-        question.parts.iter_mut().find(|part| part.message == edited.message && part.text != edited.text);
+    let Some(message) = edited.origin.message() else { return false };
+    let is_it = |part: &&mut Inbound| part.origin.message() == Some(message) && part.text != edited.text;
+    let changed = question.parts.iter_mut().find(is_it);
     let replaced = |part: &mut Inbound| {
         part.text.clone_from(&edited.text);
         part.foreign.clone_from(&edited.foreign);

@@ -49,7 +49,7 @@ impl Rights {
             return Ok(true);
         }
         tracing::info!(user = %first.speaker.user, "a question that waited is dropped: its writer may not talk any more");
-        let updates: Vec<_> = question.parts.iter().map(|part| part.update).collect();
+        let updates: Vec<_> = question.parts.iter().filter_map(|part| part.origin.update()).collect();
         self.inbox.settle(&updates).await?;
         Ok(false)
     }

@@ -23,7 +23,7 @@ impl Tracer {
     pub(super) async fn note(&self, question: &Question, turn: TurnTrace) {
         let Some(first) = question.parts.first().filter(|_| question.task.is_none()) else { return };
         let messages: Vec<MessageId> =
-            question.parts.iter().map(|part| part.message).filter(|message| message.0 != 0).collect();
+            question.parts.iter().filter_map(|part| part.origin.message()).collect();
         let (user, at) = (first.speaker.user.clone(), self.reporter.now());
         let received = Received { at, user, what: Reception::Asked, turn: Some(turn) };
         if let Err(error) = self.receptions.note_received(first.place.chat, &messages, received).await {

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::Task;
 use crate::message::Inbound;
+use crate::origin::Origin;
 
 impl Inbound {
     /// The prompt of a task that is to be carried out now.
@@ -12,7 +13,13 @@ impl Inbound {
         Self {
             language: task.language.clone(),
             task: Some(task.id),
-            ..Self::addressed(task.place.clone(), task.creator.clone(), task.prompt.clone(), now)
+            ..Self::addressed(
+                Origin::Task,
+                task.place.clone(),
+                task.creator.clone(),
+                task.prompt.clone(),
+                now,
+            )
         }
     }
 }

@@ -8,9 +8,10 @@ use super::tail::SessionTail;
 use crate::conversation::{Conversation, Message, Role};
 use crate::message::Inbound;
 use crate::model::ModelName;
+use crate::origin::Origin;
 use crate::record::Rules;
 use crate::task::Task;
-use figaro_base::ids::{RunId, SessionId, TaskId, UpdateId};
+use figaro_base::ids::{RunId, SessionId, TaskId};
 
 /// A turn that has begun and not ended. There is at most one in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,8 +22,8 @@ pub struct ActiveTurn {
     pub conversation: Conversation,
     /// The session that its messages are stored in.
     pub session: SessionId,
-    /// The updates whose messages it answers. They are settled when it ends.
-    pub updates: Vec<UpdateId>,
+    /// The origins of the messages that it answers. Their updates, where they have any, are settled when it ends.
+    pub origins: Vec<Origin>,
     /// Index in the session of the question's first message; what stands at or after it belongs to this turn.
     pub first_index: u32,
     /// When it began, UTC.
@@ -55,14 +56,14 @@ pub struct Checkpoint {
 }
 
 impl ActiveTurn {
-    /// A turn that answers no update yet, whose question is appended at the end of a session.
+    /// A turn that answers no message yet, whose question is appended at the end of a session.
     #[must_use]
     pub fn new(conversation: Conversation, tail: &SessionTail, now: DateTime<Utc>) -> Self {
         Self {
             id: RunId::new(),
             conversation,
             session: tail.session,
-            updates: Vec::new(),
+            origins: Vec::new(),
             first_index: tail.next_index,
             started_at: now,
             again: false,

@@ -11,9 +11,10 @@ use crate::facts::Unread;
 use crate::importance::{self, By};
 use crate::message::Inbound;
 use crate::model::ModelName;
+use crate::origin::Origin;
 use crate::pinning;
 use crate::task::{Cost, Ended, Lease, Reason, State, Task, TaskChange};
-use figaro_base::ids::{EntryId, RunId, UpdateId};
+use figaro_base::ids::{EntryId, RunId};
 
 /// A turn that has begun, now or before.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,8 +30,8 @@ pub struct Begun {
 /// A request to ask the last question of a session again (`/retry`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskedAgain {
-    /// The update of the command or button that asks for it.
-    pub update: UpdateId,
+    /// The origin of the command, press or request that asks for it.
+    pub origin: Origin,
     /// The model that is to try it; `None` for the chat's.
     pub model: Option<ModelName>,
     /// The last question of the session and what followed it, oldest first; empty if nothing was asked yet.
@@ -42,14 +43,14 @@ pub struct AskedAgain {
 /// Begins a turn with a question. If the turn on record answers the first part of the question, it is that turn and
 /// nothing changes; any other turn on record gives way.
 pub fn begin(mut standing: Standing, parts: &[Inbound], now: DateTime<Utc>) -> Transition<Begun> {
-    let updates: Vec<UpdateId> = parts.iter().map(|part| part.update).collect();
-    let first = updates.first();
-    let is_same = |left: &mut LeftTurn| first.is_some_and(|first| left.turn.updates.contains(first));
+    let origins: Vec<Origin> = parts.iter().map(|part| part.origin).collect();
+    let first = origins.first();
+    let is_same = |left: &mut LeftTurn| first.is_some_and(|first| left.turn.origins.contains(first));
     if let Some(left) = standing.left.take_if(is_same) {
         return Transition::unchanged(known(left));
     }
     let Transition { output: tail, changes } = current(&standing, now);
-    let turn = ActiveTurn { updates, ..ActiveTurn::new(standing.conversation, &tail, now) };
+    let turn = ActiveTurn { origins, ..ActiveTurn::new(standing.conversation, &tail, now) };
     let rules = std::mem::take(&mut standing.rules);
     let said = |part: &Inbound| {
         let message = Message::from_inbound(tail.session, part);
@@ -72,20 +73,20 @@ pub fn begin(mut standing: Standing, parts: &[Inbound], now: DateTime<Utc>) -> T
 }
 
 /// Begins a turn that tries the last question again: the question and what followed it count as replaced, and the
-/// question is appended anew. The turn on record is given if it was begun by the same update; another one gives way.
+/// question is appended anew. The turn on record is given if it was begun by the same message; another one gives way.
 /// With nothing to try again, no turn begins, none gives way, and the update is settled.
 pub fn begin_again(
     mut standing: Standing,
     asked: AskedAgain,
     now: DateTime<Utc>,
 ) -> Transition<Option<Begun>> {
-    let AskedAgain { update, model, exchange, parked } = asked;
-    if let Some(left) = standing.left.take_if(|left| left.turn.updates.contains(&update)) {
+    let AskedAgain { origin, model, exchange, parked } = asked;
+    if let Some(left) = standing.left.take_if(|left| left.turn.origins.contains(&origin)) {
         return Transition::unchanged(Some(known(left)));
     }
     let Transition { output: tail, mut changes } = current(&standing, now);
     if exchange.is_empty() {
-        changes.add(Change::Settle(vec![update]));
+        changes.settle(&[origin]);
         return Transition { output: None, changes };
     }
     changes.append(exchange.first().map(|first| give_up_from(&parked, first.key())).unwrap_or_default());
@@ -95,7 +96,7 @@ pub fn begin_again(
         changes.add_message(Message { replaced: true, ..message });
     }
     let plain = ActiveTurn::new(standing.conversation, &tail, now);
-    let turn = ActiveTurn { updates: vec![update], again: true, model, ..plain };
+    let turn = ActiveTurn { origins: vec![origin], again: true, model, ..plain };
     record(Begun { turn, question, gave_way: standing.left }, tail, changes).map(Some)
 }
 
@@ -176,8 +177,8 @@ pub(super) fn give_way(left: &LeftTurn, next: &ActiveTurn) -> ChangeSet {
     let ended = Ended::Failed { error: Reason::Interrupted, again: false, cost: Cost::default() };
     let settle = TaskChange::Settle(left.turn.id, ended);
     changes.add_step(left.task.as_ref().and_then(|task| task.step(settle, next.started_at)));
-    let done = left.turn.updates.iter().copied().filter(|update| !next.updates.contains(update));
-    changes.add(Change::Settle(done.collect()));
+    let done = left.turn.origins.iter().copied().filter(|origin| !next.origins.contains(origin));
+    changes.settle(&done.collect::<Vec<_>>());
     changes
 }
 

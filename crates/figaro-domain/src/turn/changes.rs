@@ -4,6 +4,7 @@ use crate::audit::Audited;
 use crate::conversation::{Conversation, EntryKey, Message, Session};
 use crate::delivery::PendingDelivery;
 use crate::facts::{Unread, UsedMemories};
+use crate::origin::Origin;
 use crate::pin::Pin;
 use crate::task::TaskStep;
 use crate::tool::ToolCall;
@@ -78,6 +79,14 @@ impl ChangeSet {
     /// Adds a delivery, with the place of the stored answer that it carries.
     pub fn add_delivery(&mut self, delivery: PendingDelivery, answer: Option<EntryKey>) {
         self.add(Change::PutDelivery(Box::new(delivery), answer));
+    }
+
+    /// Has the updates of these origins count as dealt with. Only messages of Telegram have any.
+    pub fn settle(&mut self, origins: &[Origin]) {
+        let updates: Vec<UpdateId> = origins.iter().filter_map(|origin| origin.update()).collect();
+        if !updates.is_empty() {
+            self.add(Change::Settle(updates));
+        }
     }
 
     /// Adds the step of a task, if there is one.

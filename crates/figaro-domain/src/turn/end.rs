@@ -113,7 +113,7 @@ pub fn end(turn: &ActiveTurn, mut stored: StoredTurn, with: EndsWith, mut end: T
         changes.add(Change::UseMemories(used));
     }
     changes.add(Change::RemoveTurn(turn.conversation));
-    changes.add(Change::Settle(turn.updates.clone()));
+    changes.settle(&turn.origins);
     changes
 }
 

@@ -11,6 +11,7 @@ use crate::approval::{Approval, Ruled, Ruling};
 use crate::conversation::{Conversation, Message, Role, ToolMeta};
 use crate::delivery::PendingDelivery;
 use crate::message::Inbound;
+use crate::origin::Origin;
 use crate::tool::{Call, SideEffects, ToolCall, ToolStatus};
 use figaro_base::ids::{EntryId, MessageId, UpdateId};
 
@@ -21,7 +22,7 @@ pub fn answer(parked: ParkedTurn, part: Inbound) -> Transition<Option<Conversati
         return Transition::unchanged(None);
     }
     let mut changes = ChangeSet::default();
-    changes.add(Change::Settle(vec![part.update]));
+    changes.settle(&[part.origin]);
     // A press may come without its topic, or from what the chat was before.
     let (place, conversation) = (parked.place.clone(), parked.turn.conversation);
     let part = Inbound { place, ..part };
@@ -38,13 +39,13 @@ pub fn rule(parked: ParkedTurn, ruling: Ruling, press: UpdateId) -> Transition<O
         return Transition::unchanged(None);
     }
     let mut changes = ChangeSet::default();
-    changes.add(Change::Settle(vec![press]));
+    let origin = Origin::Telegram { update: press, message: None };
+    changes.settle(&[origin]);
     let (place, conversation) = (parked.place.clone(), parked.turn.conversation);
     let asked = Inbound {
-        update: press,
         language: parked.language.clone(),
         client: parked.language.clone(),
-        ..Inbound::addressed(place, approval.requester.clone(), String::new(), ruling.at)
+        ..Inbound::addressed(origin, place, approval.requester.clone(), String::new(), ruling.at)
     };
     let (answer, ruling) = (Some(Box::new(asked)), Some(ruling));
     changes.add(Change::PutParked(Box::new(ParkedTurn { answer, ruling, ..parked })));
@@ -101,7 +102,7 @@ pub fn go_on(standing: Standing, stored: StoredParked, now: DateTime<Utc>) -> Tr
     };
     let mut changes = ChangeSet::default();
     let turn = ActiveTurn {
-        updates: Vec::new(),
+        origins: Vec::new(),
         first_index: tail.next_index,
         resumed_by: Some(answer.clone()),
         ..turn

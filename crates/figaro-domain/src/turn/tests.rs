@@ -10,12 +10,15 @@ use crate::conversation::{Conversation, EntryKey, Message, Role, Session};
 use crate::delivery::{Card, DeliveryEnd, PendingDelivery};
 use crate::facts::UsedMemories;
 use crate::message::{Inbound, Speaker};
+use crate::origin::Origin;
 use crate::record::Rules;
 use crate::schedule::Schedule;
 use crate::task::{
     Cost, Due, Ended, Lease, NewTask, PauseReason, Reason, RunStatus, State, Task, TaskChange,
 };
-use figaro_base::ids::{ChatId, EntryId, MemoryId, MessageId, RunId, SessionId, TaskId, UpdateId, UserId};
+use figaro_base::ids::{
+    ChatId, EntryId, MemoryId, MessageId, RequestId, RunId, SessionId, TaskId, UpdateId, UserId,
+};
 
 const HERE: Conversation = Conversation { chat: ChatId(1), topic: None };
 const THERE: Conversation = Conversation { chat: ChatId(2), topic: None };
@@ -46,9 +49,13 @@ fn leased(run: RunId) -> Task {
     task
 }
 
+fn from(update: i64) -> Origin {
+    Origin::telegram(UpdateId(update), MessageId(update))
+}
+
 fn asked(update: i64, text: &str) -> Inbound {
-    let (update, message, sent_at) = (UpdateId(update), MessageId(update), at(1));
-    Inbound { update, message, task: None, text: text.to_owned(), ..Inbound::of_task(&once(), sent_at) }
+    let (origin, sent_at) = (from(update), at(1));
+    Inbound { origin, task: None, text: text.to_owned(), ..Inbound::of_task(&once(), sent_at) }
 }
 
 fn tail() -> SessionTail {
@@ -57,8 +64,8 @@ fn tail() -> SessionTail {
 }
 
 fn turn(tail: &SessionTail, updates: &[i64]) -> ActiveTurn {
-    let updates = updates.iter().copied().map(UpdateId).collect();
-    ActiveTurn { updates, first_index: 3, ..ActiveTurn::new(HERE, tail, at(0)) }
+    let origins = updates.iter().copied().map(from).collect();
+    ActiveTurn { origins, first_index: 3, ..ActiveTurn::new(HERE, tail, at(0)) }
 }
 
 fn said(role: Role, text: &str) -> Message {
@@ -143,8 +150,8 @@ fn whatever_ends_a_turn_ends_its_children() {
             left: Some(left),
             current: Some(tail.clone()),
         };
-        let part = Inbound::addressed(place(), speaker(), "next".to_owned(), at(1));
-        let begun = begin(standing, &[Inbound { update: UpdateId(9), ..part }], at(1));
+        let part = Inbound::addressed(from(9), place(), speaker(), "next".to_owned(), at(1));
+        let begun = begin(standing, &[part], at(1));
         assert_eq!(of_children(begun.changes).0, [turn.id]);
     }
 }
@@ -152,7 +159,7 @@ fn whatever_ends_a_turn_ends_its_children() {
 #[test]
 fn what_is_vital_in_a_question_is_pinned_with_it() {
     let tail = tail();
-    let part = |text: &str| Inbound::addressed(place(), speaker(), text.to_owned(), at(1));
+    let part = |text: &str| Inbound::addressed(from(0), place(), speaker(), text.to_owned(), at(1));
     let parts = [part("I am allergic to nuts"), part("What can I cook?")];
     let standing = Standing { rules: Rules::default(), conversation: HERE, left: None, current: Some(tail) };
     let begun = begin(standing, &parts, at(1));
@@ -194,13 +201,28 @@ fn a_question_takes_the_place_of_a_turn_that_never_ended() {
             assert_eq!((output.turn, output.question, output.gave_way), (left.turn, left.question, None));
         } else {
             assert_eq!(output.gave_way, left);
-            assert_eq!(
-                (output.turn.updates, output.turn.started_at),
-                (vec![UpdateId(1), UpdateId(2)], at(9))
-            );
+            assert_eq!((output.turn.origins, output.turn.started_at), (vec![from(1), from(2)], at(9)));
             assert!(output.question.iter().all(|message| message.turn == Some(output.turn.id)));
         }
     }
+}
+
+#[test]
+fn only_a_turn_asked_in_telegram_settles_updates() {
+    let request = RequestId::new();
+    let http = Origin::Http { request };
+    let terminal = Origin::Terminal { request };
+    for (origins, wanted) in
+        [(vec![http], None), (vec![terminal], None), (vec![http, from(7)], Some("settle [7]"))]
+    {
+        let turn = ActiveTurn { origins, ..ActiveTurn::new(HERE, &tail(), at(0)) };
+        let stored = StoredTurn { on_record: Some(turn.clone()), tail: tail() };
+        let changes = shorts(end(&turn, stored, EndsWith::default(), TurnEnd::default()));
+        let settled: Vec<&String> = changes.iter().filter(|change| change.starts_with("settle")).collect();
+        assert_eq!(settled, Vec::from_iter(wanted), "{changes:?}");
+    }
+    let part = Inbound::addressed(http, place(), speaker(), "why?".to_owned(), at(1));
+    assert_eq!(Message::from_inbound(SessionId::new(), &part).telegram, []);
 }
 
 #[test]
@@ -237,7 +259,7 @@ fn what_a_person_typed_themselves_is_marked_to_be_read_for_facts() {
 
 #[test]
 fn a_run_that_acted_fails_when_it_gives_way() {
-    for (acted, wanted) in [(true, vec!["task Failed Some(Interrupted)", "settle []"]), (false, vec![])] {
+    for (acted, wanted) in [(true, vec!["task Failed Some(Interrupted)"]), (false, vec![])] {
         let (tail, run) = (tail(), RunId::new());
         let task = leased(run);
         let turn = ActiveTurn { id: run, task: Some(task.id), ..turn(&tail, &[]) };
@@ -271,7 +293,7 @@ fn a_question_is_tried_again_if_there_is_one() {
             Standing { rules: Rules::default(), conversation: HERE, left: left.clone(), current: Some(tail) };
         let model = Some("openai:x".parse().unwrap());
         let asked = AskedAgain {
-            update: UpdateId(9),
+            origin: from(9),
             model: model.clone(),
             exchange: exchange.clone(),
             parked: Vec::new(),
@@ -288,8 +310,8 @@ fn a_question_is_tried_again_if_there_is_one() {
             assert_eq!(Some(begun.turn), left.map(|left| left.turn), "it is the turn on record");
         } else {
             assert_eq!(
-                (begun.turn.again, begun.turn.model, begun.turn.updates),
-                (true, model, vec![UpdateId(9)])
+                (begun.turn.again, begun.turn.model, begun.turn.origins),
+                (true, model, vec![from(9)])
             );
             assert_ne!(begun.question[0].id, exchange[0].id);
         }
@@ -582,11 +604,11 @@ fn messages_are_appended_without_gaps_also_where_the_record_of_the_session_is_lo
 fn what_older_versions_stored_of_a_turn_is_read() {
     let (id, session) = (RunId::new(), SessionId::new());
     let stored = json!({
-        "id": id, "conversation": {"chat": 1, "topic": null}, "session": session, "updates": [7], "first_index": 3,
+        "id": id, "conversation": {"chat": 1, "topic": null}, "session": session, "origins": [{"telegram": {"update": 7, "message": 7}}], "first_index": 3,
         "started_at": "2026-11-23T08:00:00Z"
     });
     let turn: ActiveTurn = serde_json::from_value(stored).unwrap();
     let tail = SessionTail { session, record: None, next_index: 3 };
-    let wanted = ActiveTurn { id, updates: vec![UpdateId(7)], ..ActiveTurn::new(HERE, &tail, at(0)) };
+    let wanted = ActiveTurn { id, origins: vec![from(7)], ..ActiveTurn::new(HERE, &tail, at(0)) };
     assert_eq!(turn, wanted);
 }

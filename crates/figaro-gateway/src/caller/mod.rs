@@ -25,6 +25,8 @@ use figaro_base::ids::{RequestId, UserId};
 use figaro_config::{Rights, is_tenant};
 use figaro_domain::agent::DEFAULT_TENANT;
 use figaro_domain::chat::Place;
+use figaro_domain::conversation::Conversation;
+use figaro_domain::external::ExternalName;
 
 /// Whoever calls.
 #[derive(Debug, Clone)]
@@ -46,8 +48,6 @@ pub struct Spot {
     pub place: Place,
     /// The person, as turns know them.
     pub user: UserId,
-    /// In words that no other caller has: whose the conversation is.
-    pub owner: String,
 }
 
 impl Caller {
@@ -68,40 +68,52 @@ impl Caller {
         }
     }
 
-    /// All that is one person's: their sessions are parts of it. `None` for somebody unknown.
+    /// The person, as turns know them; `None` for somebody unknown.
     #[must_use]
-    pub fn home(&self) -> Option<Spot> {
-        let user = self.user.as_deref()?;
-        let owner = format!("user {}/{user}", self.tenant);
-        Some(Spot { place: Place::outside(&owner), user: UserId::outside(&self.tenant, user), owner })
+    pub fn person(&self) -> Option<UserId> {
+        self.user.as_deref().map(|user| UserId::external(&self.tenant, user))
     }
 
-    /// The conversation of a session: a part of what is the person's; of somebody unknown one of its own, which whoever shows the
-    /// same key and names the same session sees.
+    /// The name of all that is one person's: their sessions are parts of it. `None` for somebody unknown.
+    #[must_use]
+    pub fn home(&self) -> Option<ExternalName> {
+        self.user.as_deref().map(|user| ExternalName::person(&self.tenant, user))
+    }
+
+    /// The name of the conversation of a session: a part of what is the person's; of somebody unknown one of its own, which
+    /// whoever shows the same key and names the same session sees.
     ///
     /// # Errors
     /// If that is no name of a session.
-    pub fn session(&self, session: &str) -> Result<Spot, ApiError> {
+    pub fn session(&self, session: &str) -> Result<ExternalName, ApiError> {
         let session = named("X-Session-Id", session)?;
-        if let Some(home) = self.home() {
-            let part = format!("{} session {session}", home.owner);
-            return Ok(Spot { place: home.place.part(&part), ..home });
+        Ok(match self.home() {
+            Some(home) => home.session(session),
+            None => ExternalName::anonymous(&self.tenant, self.name(), session),
+        })
+    }
+
+    /// This caller in a conversation. Somebody unknown is another person in each.
+    #[must_use]
+    pub fn in_conversation(&self, conversation: Conversation) -> Spot {
+        Spot {
+            place: Place::external(conversation),
+            user: self.person().unwrap_or_else(|| self.unknown(conversation.chat)),
         }
-        let owner = format!("anonymous {}/{}/{session}", self.tenant, self.name());
-        let place = Place::outside(&owner);
-        // A name that no person can have: theirs have no blank at the beginning.
-        let user = UserId::outside(&self.tenant, &format!(" {}", place.chat));
-        Ok(Spot { place, user, owner })
+    }
+
+    /// Somebody unknown, told from others by this. No person has a name that begins with a blank.
+    #[must_use]
+    pub fn unknown(&self, by: impl std::fmt::Display) -> UserId {
+        UserId::external(&self.tenant, &format!(" {by}"))
     }
 
     /// The conversation of a question that stands alone: nobody else has it. All such questions are of one chat, so that the books of
     /// what was spent have one place for them; those of somebody unknown are booked to one such person of the tenant.
     #[must_use]
     pub fn alone(&self) -> Spot {
-        // No person has a name that begins with a blank.
-        let user = UserId::outside(&self.tenant, self.user.as_deref().unwrap_or(" anonymous"));
-        let place = Place::outside("stateless").part(&RequestId::new().to_string());
-        Spot { place, user, owner: String::new() }
+        let user = self.person().unwrap_or_else(|| self.unknown("anonymous"));
+        Spot { place: Place::external(Conversation::unnamed(RequestId::new())), user }
     }
 
     /// In words that no other has: who sees what this one began.

@@ -74,8 +74,9 @@ mod tests {
     use figaro_agent::turn::control::Control;
     use figaro_agent::turn::queue::{Job, Mailboxes, Runner};
     use figaro_agent::turn::requested::Requested;
+    use figaro_base::ids::ChatId;
     use figaro_base::shutdown::TaskTracker;
-    use figaro_domain::chat::Place;
+    use figaro_domain::conversation::Conversation;
 
     /// Does nothing with what waits: these tests begin turns by themselves.
     #[derive(Debug)]
@@ -91,7 +92,7 @@ mod tests {
     fn asked() -> Asked {
         let account = Arc::new(Account::default());
         let room = account.admit(chrono::NaiveDate::default()).unwrap();
-        let conversation = Place::outside("here").conversation();
+        let conversation = Conversation::whole(ChatId::external(1));
         Asked {
             requested: Arc::new(Requested::default()),
             conversation,

@@ -9,9 +9,9 @@ use super::Hub;
 use figaro_agent::channel::Channel;
 use figaro_agent::delivery::{Delivery, Listener, Told, TurnEvent, TurnEventKind};
 use figaro_base::clock::Clock;
-use figaro_base::ids::{MessageId, RunId};
-use figaro_domain::chat::Place;
+use figaro_base::ids::RunId;
 use figaro_domain::delivery::{DeliveryEnd, PendingDelivery};
+use figaro_domain::message::Inbound;
 use figaro_policy::access::Admins;
 use figaro_store::OutboxStore;
 
@@ -68,8 +68,8 @@ impl Delivery for GatewayDelivery {
 
     async fn withdraw(&self, _run: RunId) {}
 
-    async fn decline(&self, place: &Place, _message: MessageId, words: &str) {
-        if let Some(turn) = self.hub.current(place.conversation()) {
+    async fn decline(&self, message: &Inbound, words: &str) {
+        if let Some(turn) = self.hub.current(message.place.conversation()) {
             turn.tell(Told::Declined(words.to_owned()));
         }
     }

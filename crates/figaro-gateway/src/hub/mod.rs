@@ -6,6 +6,7 @@ mod last;
 mod listener;
 mod runner;
 mod turn;
+mod unnamed;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

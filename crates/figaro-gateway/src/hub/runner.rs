@@ -5,13 +5,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::super::metrics::Meters;
-use super::{Cut, Hub, Turn, last};
+use super::{Cut, Hub, Turn, last, unnamed};
 use figaro_agent::delivery::Told;
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::pipeline::Turns;
 use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::{Job, Runner};
 use figaro_base::clock::Clock;
+use figaro_base::ids::UserId;
 use figaro_store::kv::KvStore;
 
 /// Runs the turns of the gateway.
@@ -48,6 +49,7 @@ impl Runner for GatewayRunner {
     async fn run(&self, job: Job, control: Control) -> Option<Job> {
         let question = asked(&job)?;
         let requested = question.requested.clone()?;
+        let user = question.asker().map(|asker| asker.user.clone());
         // Nobody waits for it any more where there is no turn.
         let over = Over { hub: &self.hub, turn: self.hub.begin(requested.id, &control)? };
         let next = if requested.is_stateless {
@@ -58,6 +60,9 @@ impl Runner for GatewayRunner {
             return None;
         };
         self.account(&over.turn);
+        if let Some(user) = user.filter(|_| !requested.is_stateless) {
+            self.erase_unnamed(&over.turn, user).await;
+        }
         next
     }
 }
@@ -78,6 +83,13 @@ impl GatewayRunner {
                 turn.tell(Told::Declined(String::new()));
                 false
             }
+        }
+    }
+
+    async fn erase_unnamed(&self, turn: &Turn, user: UserId) {
+        let now = self.clock.now();
+        if let Err(error) = unnamed::erase(&self.store, &self.hub, turn.conversation(), user, now).await {
+            tracing::error!(%error, label = error.label(), "what is left of an erased session stays");
         }
     }
 

@@ -9,11 +9,12 @@ use super::records::turns::{self, Beginning};
 use super::records::{background, calls, edits, parked, sessions};
 use super::{KvStore, key};
 use crate::{ConversationStore, Result, TurnEnd};
-use figaro_base::ids::{ChatId, RunId, SessionId, UpdateId};
+use figaro_base::ids::{ChatId, RunId, SessionId};
 use figaro_domain::conversation::{Conversation, EntryKey, Message, Role, Session};
 use figaro_domain::importance::{self, By};
 use figaro_domain::message::Inbound;
 use figaro_domain::model::ModelName;
+use figaro_domain::origin::Origin;
 use figaro_domain::tool::ToolCall;
 use figaro_domain::turn::{ActiveTurn, Step};
 
@@ -51,13 +52,13 @@ impl ConversationStore for KvStore {
     async fn begin_again(
         &self,
         conversation: Conversation,
-        update: UpdateId,
+        origin: Origin,
         model: Option<ModelName>,
         now: DateTime<Utc>,
     ) -> Result<Option<(ActiveTurn, Vec<Message>)>> {
         let at = Beginning { bot: self.bot(), conversation, now };
         let begun = self.change_durably("begin a turn again", move |tables, changes| {
-            turns::begin_again(tables, changes, at, update, model)
+            turns::begin_again(tables, changes, at, origin, model)
         });
         Ok(begun.await?.map(|begun| (begun.turn, begun.question)))
     }

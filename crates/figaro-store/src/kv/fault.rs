@@ -18,6 +18,9 @@ pub(super) enum Fault {
     /// A copy or an import into the store has not ended.
     #[error("it is not whole yet")]
     Unfinished,
+    /// Every number for a conversation outside Telegram was given.
+    #[error("no number is left for another conversation")]
+    NoNumber,
     /// The work ended in a panic, which says this.
     #[error("{0}")]
     Panic(String),

@@ -12,6 +12,7 @@ mod children;
 mod conversation;
 mod decoded;
 mod erasure;
+mod external;
 mod facts;
 mod fault;
 mod format;

@@ -14,7 +14,7 @@ use figaro_domain::audit::{AuditEntry, AuditHead};
 use figaro_domain::chat::ChatConfig;
 use figaro_domain::child::ChildRun;
 use figaro_domain::config_change::ConfigChange;
-use figaro_domain::conversation::{Message, Session};
+use figaro_domain::conversation::{Conversation, Message, Session};
 use figaro_domain::delivery::{Author, LiveMessage, PendingDelivery};
 use figaro_domain::facts::Unread;
 use figaro_domain::memory::Memory;
@@ -85,6 +85,12 @@ pub(super) struct Tables<'a> {
     pub(super) personas: Table<'a, OwnPersona>,
     /// Messages that ask for the words of a persona, by chat and message.
     pub(super) persona_questions: Table<'a, PersonaQuestion>,
+    /// Conversations outside Telegram, by their names.
+    pub(super) external: Table<'a, Conversation>,
+    /// The same names by conversation.
+    pub(super) external_names: Table<'a, String>,
+    /// The number that the next of these conversations gets: one record.
+    pub(super) external_next: Table<'a, u32>,
     /// Settings by chat.
     pub(super) chats: Table<'a, ChatConfig>,
     /// What the model changed of settings, by turn.
@@ -210,7 +216,7 @@ pub(super) const SESSIONS: &str = "sessions";
 pub(super) const MESSAGES: &str = "messages";
 
 /// The stored names of all other tables.
-pub(super) const NAMES: [&str; 54] = [
+pub(super) const NAMES: [&str; 57] = [
     "inbox",
     "seen",
     "seen_by_time",
@@ -235,6 +241,9 @@ pub(super) const NAMES: [&str; 54] = [
     "records",
     "personas",
     "persona_questions",
+    "external",
+    "external_names",
+    "external_next",
     "chats",
     "config_changes",
     "access",
@@ -296,6 +305,9 @@ impl<'a> Tables<'a> {
             records: Table::new("records", snapshot),
             personas: Table::new("personas", snapshot),
             persona_questions: Table::new("persona_questions", snapshot),
+            external: Table::new("external", snapshot),
+            external_names: Table::new("external_names", snapshot),
+            external_next: Table::new("external_next", snapshot),
             chats: Table::new("chats", snapshot),
             config_changes: Table::new("config_changes", snapshot),
             access: Table::new("access", snapshot),

@@ -32,7 +32,7 @@ impl Asker {
             language: part.language.clone(),
             client: part.client.clone(),
             standing,
-            message: Some(part.message),
+            message: part.origin.message(),
         }
     }
 

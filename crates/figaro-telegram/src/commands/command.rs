@@ -15,6 +15,7 @@ use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::Job;
 use figaro_base::ids::{MessageId, UpdateId};
 use figaro_domain::message::{Inbound, Speaker};
+use figaro_domain::origin::Origin;
 use figaro_prompts::texts::Texts;
 use figaro_store::StoreError;
 
@@ -134,12 +135,11 @@ impl Press<'_> {
     #[must_use]
     pub fn ask(&self, words: &str, now: DateTime<Utc>) -> Question {
         let Asker { place, speaker, language, client, standing, .. } = &self.asker;
+        let origin = Origin::telegram(self.update, self.message);
         let part = Inbound {
-            update: self.update,
-            message: self.message,
             language: language.clone(),
             client: client.clone(),
-            ..Inbound::addressed(place.clone(), speaker.clone(), words.to_owned(), now)
+            ..Inbound::addressed(origin, place.clone(), speaker.clone(), words.to_owned(), now)
         };
         Question::new(part, *standing)
     }

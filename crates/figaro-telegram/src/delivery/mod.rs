@@ -22,8 +22,8 @@ use figaro_agent::delivery::Delivery;
 use figaro_agent::languages::Languages;
 use figaro_agent::turn::parked::Parked;
 use figaro_base::ids::{MessageId, RunId};
-use figaro_domain::chat::Place;
 use figaro_domain::delivery::{Card, DeliveryEnd, LiveMessage, PendingDelivery};
+use figaro_domain::message::Inbound;
 use figaro_markup::cut;
 use figaro_prompts::texts::Texts;
 use figaro_store::{SettingsStore, StoreError, TaskStore, UndoStore};
@@ -150,14 +150,16 @@ impl Delivery for TelegramDelivery {
         }
     }
 
-    async fn decline(&self, place: &Place, message: MessageId, words: &str) {
-        let done = match place.is_group() {
-            true => return self.sender.shrug(place, message).await,
-            false => {
-                let words = Outgoing { content: plain(words), ..Outgoing::default() };
-                self.sender.send(place, &words, &CancellationToken::new()).await
+    async fn decline(&self, message: &Inbound, words: &str) {
+        let place = &message.place;
+        if place.is_group() {
+            if let Some(message) = message.origin.message() {
+                self.sender.shrug(place, message).await;
             }
-        };
+            return;
+        }
+        let words = Outgoing { content: plain(words), ..Outgoing::default() };
+        let done = self.sender.send(place, &words, &CancellationToken::new()).await;
         if let Err(unsent) = done {
             tracing::warn!(chat = %place.chat, ?unsent, "that a message was not answered could not be shown");
         }

@@ -123,7 +123,7 @@ impl Growing<'_> {
         if self.preview.has_ended() || !self.sender.limiter.try_acquire_message(self.preview.place.chat) {
             return Update::Later(Duration::ZERO);
         }
-        let reply_to = Some(self.preview.message);
+        let reply_to = self.preview.message;
         let content = Outgoing { content: content.clone(), reply_to, ..Outgoing::default() };
         self.standing.show(0, &content, false).await
     }

@@ -25,6 +25,7 @@ use figaro_agent::delivery::{Listener, TurnEvent, TurnEventKind};
 use figaro_base::ids::RunId;
 use figaro_base::shutdown::TaskTracker;
 use figaro_domain::delivery::LiveMessage;
+use figaro_domain::origin::Origin;
 use figaro_domain::tool::StatusKey;
 use figaro_prompts::texts::{Locales, fill};
 
@@ -105,8 +106,8 @@ impl Live {
 
 impl Listener for Live {
     fn hear(&self, event: &TurnEvent) {
-        if let TurnEventKind::Started { place, message, language } = &event.kind {
-            if let Some(message) = message {
+        if let TurnEventKind::Started { origin, place, language } = &event.kind {
+            if let Origin::Telegram { message, .. } = origin {
                 self.begin(Preview::new(event.run, place.clone(), *message, language.clone()));
             }
             return;

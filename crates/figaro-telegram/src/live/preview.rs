@@ -18,8 +18,8 @@ use figaro_domain::chat::Place;
 pub(super) struct Preview {
     pub(super) run: RunId,
     pub(super) place: Place,
-    /// The message the turn answers.
-    pub(super) message: MessageId,
+    /// The message the turn answers, where it is known.
+    pub(super) message: Option<MessageId>,
     pub(super) language: Option<String>,
     pub(super) incoming: Mutex<Incoming>,
     pub(super) changed: Notify,
@@ -54,7 +54,12 @@ pub(super) enum Update {
 }
 
 impl Preview {
-    pub(super) fn new(run: RunId, place: Place, message: MessageId, language: Option<String>) -> Self {
+    pub(super) fn new(
+        run: RunId,
+        place: Place,
+        message: Option<MessageId>,
+        language: Option<String>,
+    ) -> Self {
         let (incoming, changed, transient_call, message_call) = Default::default();
         Self { run, place, message, language, incoming, changed, transient_call, message_call }
     }

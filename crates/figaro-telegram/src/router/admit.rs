@@ -30,14 +30,14 @@ impl Router {
     /// Tells whoever wrote a message that there is no room for it: in a private chat in words, in a group by a reaction,
     /// and once.
     pub(super) fn refuse(self: &Arc<Self>, part: &Inbound, refusal: Refusal) {
-        tracing::debug!(update = %part.update, full = ?refusal.full, "there is no room for a message");
+        tracing::debug!(origin = ?part.origin, full = ?refusal.full, "there is no room for a message");
         if !refusal.is_first {
             return;
         }
         let (this, asker) = (Arc::clone(self), Asker::new(part, Standing::Member));
-        let (place, message) = (part.place.clone(), part.message);
+        let (place, message) = (part.place.clone(), part.origin.message());
         self.background.spawn("no_room", async move {
-            if place.is_group() {
+            if let Some(message) = message.filter(|_| place.is_group()) {
                 return this.commands.cards.sender.shrug(&place, message).await;
             }
             let cards = &this.commands.cards;
@@ -102,7 +102,6 @@ impl Router {
     /// wait, the message is as if it had not come, and the next one counts as the first.
     pub(super) async fn refuse_unknown(
         self: &Arc<Self>,
-        id: UpdateId,
         part: Inbound,
         arrival: Arrival,
     ) -> Result<Fate, StoreError> {
@@ -122,7 +121,7 @@ impl Router {
             let is_asked = this.requests.ask(&part).await;
             let card = notices::private(cards.texts(&asker), asker.speaker.user.telegram_id(), is_asked);
             if cards.notify(&asker, card).await {
-                this.settle(&[id]).await;
+                this.settle(part.origin.update().as_slice()).await;
             }
         });
         Ok(Fate::Refused)

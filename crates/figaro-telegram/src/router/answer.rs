@@ -18,7 +18,7 @@ impl Router {
         card: Card,
         slot: Option<Slot>,
     ) -> Fate {
-        let (this, id, asker) = (Arc::clone(self), part.update, Asker::new(part, standing));
+        let (this, id, asker) = (Arc::clone(self), part.origin.update(), Asker::new(part, standing));
         self.background.spawn("answer", async move {
             let _slot = slot;
             this.show(id, &asker, card).await;

@@ -14,13 +14,16 @@ impl Router {
         let Some(edited) = inbound::read(id, view, &self.me) else { return Ok(()) };
         self.mailboxes.edit(&edited);
         self.conversations.edit_message(&edited).await?;
-        let Inbound { place, speaker, message, text, .. } = edited;
+        let Inbound { origin, place, speaker, text, .. } = edited;
         let list = self.settings.access().await?;
         if !matches!(judge(&self.access, &list, &place, &speaker.user, self.clock.now()), Verdict::Allow(_)) {
             return Ok(());
         }
         // Of a command the words behind it were pinned.
         let words = inbound::command(view, &self.me).map_or(text, |line| line.argument);
-        self.pins.follow_edit(place.chat, message, &words).await
+        match origin.message() {
+            Some(message) => self.pins.follow_edit(place.chat, message, &words).await,
+            None => Ok(()),
+        }
     }
 }

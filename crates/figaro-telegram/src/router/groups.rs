@@ -33,14 +33,14 @@ impl Router {
             return Ok(Fate::Dropped("group_not_allowed"));
         }
         let asker = Asker::new(&part, Standing::Member);
-        self.ask_about_group(part.update, GroupAsk { asker, is_added: false }, arrival).await
+        self.ask_about_group(part.origin.update(), GroupAsk { asker, is_added: false }, arrival).await
     }
 
     /// Asks the owners about a group and tells the group, once. While too many such notices wait, it is as if nothing had
     /// happened, and the next time counts as the first.
     pub(super) async fn ask_about_group(
         self: &Arc<Self>,
-        id: UpdateId,
+        id: Option<UpdateId>,
         ask: GroupAsk,
         arrival: Arrival,
     ) -> Result<Fate, StoreError> {
@@ -61,7 +61,7 @@ impl Router {
             let is_asked = this.requests.ask_about_group(&ask.asker, ask.is_added).await;
             let card = notices::group_waits(cards.texts(&ask.asker), is_asked);
             if cards.notify(&ask.asker, card).await {
-                this.settle(&[id]).await;
+                this.settle(id.as_slice()).await;
             }
         });
         Ok(Fate::Refused)

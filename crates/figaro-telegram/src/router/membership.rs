@@ -105,7 +105,7 @@ impl Router {
                     standing: Standing::Member,
                     message: None,
                 };
-                return self.ask_about_group(id, GroupAsk { asker, is_added: true }, arrival).await;
+                return self.ask_about_group(Some(id), GroupAsk { asker, is_added: true }, arrival).await;
             }
             Verdict::Stranger | Verdict::Ignore(_) => return Ok(Fate::Settled),
         };

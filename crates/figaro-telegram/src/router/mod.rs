@@ -316,9 +316,9 @@ impl Router {
     }
 
     /// Shows a card for an update and settles it, unless the bot stops before that: then the next start does.
-    async fn show(&self, id: UpdateId, asker: &Asker, card: Card) {
+    async fn show(&self, id: impl Into<Option<UpdateId>>, asker: &Asker, card: Card) {
         if self.commands.cards.show(asker, card).await {
-            self.settle(&[id]).await;
+            self.settle(id.into().as_slice()).await;
         }
     }
 

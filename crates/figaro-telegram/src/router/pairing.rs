@@ -23,7 +23,7 @@ impl Router {
     ) -> Result<Fate, StoreError> {
         match self.presented(&part, line) {
             Some(code) => self.pair(part, &code).await,
-            None => self.refuse_unknown(part.update, part, arrival).await,
+            None => self.refuse_unknown(part, arrival).await,
         }
     }
 
@@ -65,7 +65,7 @@ impl Router {
             if is_good {
                 this.tell_who_came_in(&asker).await;
             }
-            this.show(part.update, &asker, Card::text(words)).await;
+            this.show(part.origin.update(), &asker, Card::text(words)).await;
         });
         Ok(Fate::Pending)
     }

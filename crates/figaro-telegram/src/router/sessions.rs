@@ -46,7 +46,7 @@ impl Router {
         self.background.spawn("rename", async move {
             let _slot = slot;
             let card = this.renames.name(session, &part, standing).await;
-            this.show(part.update, &Asker::new(&part, standing), card).await;
+            this.show(part.origin.update(), &Asker::new(&part, standing), card).await;
         });
         Fate::Pending
     }

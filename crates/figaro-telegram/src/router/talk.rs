@@ -66,7 +66,7 @@ impl Router {
         }
         let conversation = part.place.conversation();
         let part = self.about_task(part).await?;
-        self.newest.note(&part.place, part.message);
+        self.newest.note(&part.place, part.origin.message());
         let job = Job::Ask(Question::new(part, standing));
         self.mailboxes.post(conversation, Posted::new(job, Some(slot)));
         Ok(Fate::Asked)

@@ -145,7 +145,7 @@ fn used(facts: &Facts<'_>, answer: &Answer) -> Option<UsedMemories> {
 fn answered(facts: &Facts<'_>) -> Option<MessageId> {
     let parts = &facts.question.parts;
     let part = if facts.question.is_in_group() { parts.first() } else { parts.last() };
-    part.map(|part| part.message)
+    part.and_then(|part| part.origin.message())
 }
 
 fn delivery(

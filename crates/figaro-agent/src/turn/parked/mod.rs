@@ -158,7 +158,11 @@ impl Parked {
             if replied.is_some_and(|replied| shown.contains(&replied)) {
                 return Some(one.run());
             }
-            let is_before = shown.first().is_some_and(|first| *first < part.message);
+            let is_before = shown
+                .first()
+                .copied()
+                .zip(part.origin.message())
+                .is_some_and(|(first, answer)| first < answer);
             if is_before && !part.place.is_group() {
                 newest.get_or_insert(one.run());
             }

@@ -42,7 +42,7 @@ struct Count {
 pub struct Slot {
     /// `None` for somebody unknown.
     user: Option<UserId>,
-    conversation: Conversation,
+    conversation: Option<Conversation>,
     admission: Admission,
 }
 
@@ -67,11 +67,17 @@ pub struct Refusal {
 }
 
 impl Admission {
-    /// A place for one more of this person in this conversation. What somebody unknown asks has no bound of a person.
+    /// A place for one more of this person in this conversation. A question of somebody unknown has no bound of a person. Without a
+    /// conversation, as nothing waits there yet, only the person's and the whole bot's bounds count.
     ///
     /// # Errors
     /// When one of the bounds is reached; nothing is counted then.
-    pub fn admit(&self, user: Option<&UserId>, conversation: Conversation) -> Result<Slot, Refusal> {
+    pub fn admit(
+        &self,
+        user: Option<&UserId>,
+        conversation: impl Into<Option<Conversation>>,
+    ) -> Result<Slot, Refusal> {
+        let conversation = conversation.into();
         let mut counts = self.counts();
         match counts.full(user, conversation) {
             Some(full) => Err(Refusal { full, is_first: counts.tell(full, user, conversation) }),
@@ -82,20 +88,22 @@ impl Admission {
     /// A place for what was accepted before a restart: it is counted, and never refused.
     #[must_use]
     pub fn readmit(&self, user: &UserId, conversation: Conversation) -> Slot {
-        self.enter(self.counts(), Some(user), conversation)
+        self.enter(self.counts(), Some(user), Some(conversation))
     }
 
     fn enter(
         &self,
         mut counts: MutexGuard<'_, Counts>,
         user: Option<&UserId>,
-        conversation: Conversation,
+        conversation: Option<Conversation>,
     ) -> Slot {
         counts.all += 1;
         if let Some(user) = user {
             counts.people.entry(user.clone()).or_default().waiting += 1;
         }
-        counts.conversations.entry(conversation).or_default().waiting += 1;
+        if let Some(conversation) = conversation {
+            counts.conversations.entry(conversation).or_default().waiting += 1;
+        }
         Slot { user: user.cloned(), conversation, admission: self.clone() }
     }
 
@@ -106,9 +114,10 @@ impl Admission {
 }
 
 impl Counts {
-    fn full(&self, user: Option<&UserId>, conversation: Conversation) -> Option<Full> {
+    fn full(&self, user: Option<&UserId>, conversation: Option<Conversation>) -> Option<Full> {
         let of_person = user.and_then(|user| self.people.get(user)).map_or(0, |count| count.waiting);
-        let in_conversation = self.conversations.get(&conversation).map_or(0, |count| count.waiting);
+        let in_conversation = conversation.and_then(|conversation| self.conversations.get(&conversation));
+        let in_conversation = in_conversation.map_or(0, |count| count.waiting);
         if of_person >= MAX_OF_PERSON {
             Some(Full::Person)
         } else if in_conversation >= MAX_IN_CONVERSATION {
@@ -121,17 +130,19 @@ impl Counts {
     }
 
     /// Notes that it is said now; `false` if it was said before, or to somebody unknown.
-    fn tell(&mut self, full: Full, user: Option<&UserId>, conversation: Conversation) -> bool {
+    fn tell(&mut self, full: Full, user: Option<&UserId>, conversation: Option<Conversation>) -> bool {
         let Some(user) = user else { return false };
         let count = match full {
             Full::Person => self.people.get_mut(user),
-            Full::Conversation => self.conversations.get_mut(&conversation),
+            Full::Conversation => {
+                conversation.and_then(|conversation| self.conversations.get_mut(&conversation))
+            }
             Full::All => return self.told.len() < MAX_TOLD && self.told.insert(user.clone()),
         };
         count.is_some_and(|count| !std::mem::replace(&mut count.told, true))
     }
 
-    fn leave(&mut self, user: Option<&UserId>, conversation: Conversation) {
+    fn leave(&mut self, user: Option<&UserId>, conversation: Option<Conversation>) {
         self.all = self.all.saturating_sub(1);
         if self.all <= MAX_IN_ALL / 2 {
             self.told.clear();
@@ -139,7 +150,9 @@ impl Counts {
         if let Some(user) = user {
             take_one(&mut self.people, user);
         }
-        take_one(&mut self.conversations, &conversation);
+        if let Some(conversation) = conversation {
+            take_one(&mut self.conversations, &conversation);
+        }
     }
 }
 

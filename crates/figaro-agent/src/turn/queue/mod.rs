@@ -97,11 +97,16 @@ impl Mailboxes {
         }))
     }
 
-    /// A place for one more message, command or press of this person; of somebody unknown it is bounded with those of all others.
+    /// A place for one more message, command or press of this person, or of somebody unknown; in this conversation, unless that is
+    /// new.
     ///
     /// # Errors
     /// When too much waits already.
-    pub fn admit(&self, user: Option<&UserId>, conversation: Conversation) -> Result<Slot, Refusal> {
+    pub fn admit(
+        &self,
+        user: Option<&UserId>,
+        conversation: impl Into<Option<Conversation>>,
+    ) -> Result<Slot, Refusal> {
         self.0.admission.admit(user, conversation)
     }
 

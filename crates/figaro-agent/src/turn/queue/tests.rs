@@ -4,6 +4,7 @@ use super::*;
 use figaro_base::ids::{ChatId, MessageId, UpdateId, UserId};
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::message::{Join, Speaker};
+use figaro_domain::origin::Origin;
 use figaro_policy::access::Standing;
 
 /// Writes down what it is asked; a text that begins with `wait` takes until it is cancelled.
@@ -53,8 +54,7 @@ impl Scribe {
 
 fn part(message: i64, text: &str, joins: Option<Join>) -> Inbound {
     Inbound {
-        update: UpdateId(message),
-        message: MessageId(message),
+        origin: Origin::telegram(UpdateId(message), MessageId(message)),
         place: Place { chat: ChatId(1), kind: ChatKind::Private, title: None, topic: None },
         speaker: Speaker { user: UserId::telegram(1), name: "Ann".into(), username: None },
         language: None,

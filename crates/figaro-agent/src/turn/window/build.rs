@@ -190,7 +190,7 @@ fn inbound_view(part: &Inbound, pictures: &Pictures, zone: Tz) -> MessageView {
     MessageView {
         chat_title: part.place.title.clone(),
         // A part of a conversation outside of Telegram has a number that says nothing.
-        topic_id: part.place.topic.filter(|_| !part.place.chat.is_outside()).map(|topic| topic.0),
+        topic_id: part.place.topic.filter(|_| !part.place.chat.is_external()).map(|topic| topic.0),
         task: part.task.is_some(),
         mentioned: part.mentioned,
         reply_to_bot: part.reply_to_bot,
@@ -198,7 +198,7 @@ fn inbound_view(part: &Inbound, pictures: &Pictures, zone: Tz) -> MessageView {
         text: part.text.clone(),
         quotes: part.quotes.as_ref().map(|quoted| quote_view(quoted, pictures)),
         attachments: pictures.views(&part.attachments),
-        ..view(&part.place, &part.speaker, part.message, part.sent_at, zone)
+        ..view(&part.place, &part.speaker, part.origin.message(), part.sent_at, zone)
     }
 }
 
@@ -229,7 +229,7 @@ impl Stored<'_> {
             username: None,
         };
         let speaker = message.speaker.as_ref().unwrap_or(&unknown);
-        let id = message.telegram.first().copied().unwrap_or(MessageId(0));
+        let id = message.telegram.first().copied();
         let mut view = MessageView {
             group: false,
             task: message.task.is_some(),
@@ -249,14 +249,20 @@ impl Stored<'_> {
     }
 }
 
-fn view(place: &Place, speaker: &Speaker, message: MessageId, sent: DateTime<Utc>, zone: Tz) -> MessageView {
+fn view(
+    place: &Place,
+    speaker: &Speaker,
+    message: Option<MessageId>,
+    sent: DateTime<Utc>,
+    zone: Tz,
+) -> MessageView {
     MessageView {
         chat_id: Some(place.chat.0),
         chat_type: place.kind.word(),
         from: speaker.name.clone(),
         username: speaker.username.clone(),
         user_id: user_words(speaker),
-        message_id: message.0,
+        message_id: message.map(|message| message.0),
         sent: sent.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string(),
         group: place.is_group(),
         ..MessageView::default()

@@ -12,6 +12,7 @@ use figaro_domain::chat::{ChatConfig, ChatKind, Place};
 use figaro_domain::conversation::{Message, Role, ToolMeta};
 use figaro_domain::message::{Attachment, AttachmentKind, Inbound, Quoted, Speaker};
 use figaro_domain::note::Note;
+use figaro_domain::origin::Origin;
 use figaro_domain::persona::PersonaWords;
 use figaro_domain::tool::SideEffects;
 use figaro_memory::Recalled;
@@ -93,8 +94,7 @@ impl Fields<'_> {
 
     fn inbound(&mut self, message: i64, place: &Place) -> Inbound {
         Inbound {
-            update: UpdateId(message),
-            message: MessageId(message),
+            origin: Origin::telegram(UpdateId(message), MessageId(message)),
             place: place.clone(),
             speaker: self.speaker(12),
             language: None,

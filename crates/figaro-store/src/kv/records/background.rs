@@ -12,7 +12,7 @@ use super::people;
 use figaro_domain::conversation::Conversation;
 use figaro_domain::message::Inbound;
 
-/// Keeps a message; the oldest beyond `keep` go.
+/// Keeps a message of Telegram; the oldest beyond `keep` go.
 pub(in crate::kv) fn keep(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
@@ -20,7 +20,8 @@ pub(in crate::kv) fn keep(
     message: &Inbound,
     keep: usize,
 ) -> Result<(), Fault> {
-    let new = key::background(conversation, message.sent_at, message.message);
+    let Some(id) = message.origin.message() else { return Ok(()) };
+    let new = key::background(conversation, message.sent_at, id);
     people::note(tables, changes, from_ref(message))?;
     let prefix = key::conversation(conversation);
     let mut keys = tables.background.keys_of(&prefix)?.collect::<Result<Vec<_>, _>>()?;

@@ -73,7 +73,8 @@ pub(in crate::kv) fn apply(
 
 /// The message as it was edited; `None` if it is another one, or says the same.
 fn with_edit(message: Message, edited: &Inbound) -> Option<Message> {
-    let is_it = message.role == Role::User && message.telegram.contains(&edited.message);
+    let is_it = message.role == Role::User
+        && edited.origin.message().is_some_and(|id| message.telegram.contains(&id));
     let is_changed = message.text != edited.text || message.attachments != edited.attachments;
     (is_it && is_changed).then(|| message.edited(edited))
 }

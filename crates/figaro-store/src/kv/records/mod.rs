@@ -10,6 +10,7 @@ pub(super) mod children;
 pub(super) mod due;
 pub(super) mod edits;
 pub(super) mod erasure;
+pub(super) mod external;
 pub(super) mod facts;
 pub(super) mod index;
 pub(super) mod migration;

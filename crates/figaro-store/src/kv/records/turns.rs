@@ -9,10 +9,11 @@ use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
 use super::{parked, people, sessions, tasks, write};
-use figaro_base::ids::{BotId, EntryId, RunId, SessionId, UpdateId};
+use figaro_base::ids::{BotId, EntryId, RunId, SessionId};
 use figaro_domain::conversation::{Conversation, EntryKey, Message};
 use figaro_domain::message::Inbound;
 use figaro_domain::model::ModelName;
+use figaro_domain::origin::Origin;
 use figaro_domain::record::Rules;
 use figaro_domain::task::Task;
 use figaro_domain::turn::{
@@ -48,7 +49,7 @@ pub(in crate::kv) fn begin_again(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     at: Beginning,
-    update: UpdateId,
+    origin: Origin,
     model: Option<ModelName>,
 ) -> Result<Option<Begun>, Fault> {
     let standing = standing(tables, at.conversation)?;
@@ -57,7 +58,7 @@ pub(in crate::kv) fn begin_again(
         None => Vec::new(),
     };
     let parked = parked::of_conversation(tables, at.conversation)?;
-    let asked = AskedAgain { update, model, exchange, parked };
+    let asked = AskedAgain { origin, model, exchange, parked };
     let begun = write::transition(tables, changes, at.bot, turn::begin_again(standing, asked, at.now))?;
     begun.iter().for_each(log_gave_way);
     Ok(begun)

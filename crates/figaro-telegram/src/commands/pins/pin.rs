@@ -64,7 +64,7 @@ impl Command for PinWords {
             let wanted = Wanted {
                 words: request.argument,
                 speaker: Some(&asker.speaker),
-                telegram: Some(request.message.message),
+                telegram: request.message.origin.message(),
                 ..Wanted::default()
             };
             return self.pin(asker, &wanted).await.map(Outcome::Card);

@@ -67,7 +67,9 @@ pub(super) fn find(store: &impl Looks, what: &Erasure, sessions: &[Session]) -> 
 /// The messages beside the bot that go, with their keys.
 pub(super) fn background(tables: &Tables<'_>, what: &Erasure) -> Result<Vec<(Vec<u8>, Inbound)>, Fault> {
     let is_wanted = |message: &Inbound| match what {
-        Erasure::Said(_, places) => places.contains(&SaidAt::Background(message.message)),
+        Erasure::Said(_, places) => {
+            message.origin.message().is_some_and(|id| places.contains(&SaidAt::Background(id)))
+        }
         Erasure::Session(..) => false,
         Erasure::Chat(..) => true,
         Erasure::Person(_, user) => message.speaker.user == *user,
@@ -315,7 +317,7 @@ impl Doomed {
     /// The messages of Telegram that hold what goes.
     pub(super) fn telegram(&self) -> BTreeSet<MessageId> {
         let said = self.messages.values().flatten().flat_map(|message| message.telegram.iter().copied());
-        said.chain(self.background.iter().map(|(_, message)| message.message)).collect()
+        said.chain(self.background.iter().filter_map(|(_, message)| message.origin.message())).collect()
     }
 
     /// The texts as they stand inside JSON, by which copies of them are found; short ones are left out.

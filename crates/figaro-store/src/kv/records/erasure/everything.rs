@@ -8,7 +8,7 @@ use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::table::Table;
 use super::super::super::tables::Tables;
-use super::super::{children, facts, parked, people, tasks, undos};
+use super::super::{children, external, facts, parked, people, tasks, undos};
 use super::doomed::sessions_of;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::erasure::Erased;
@@ -28,6 +28,7 @@ pub(super) fn of_chat(
     erased.personas += remove_all(changes, &tables.personas, chat)?;
     remove_all(changes, &tables.persona_questions, chat)?;
     remove_all(changes, &tables.chats, chat)?;
+    external::forget(tables, changes, &key::chat(chat))?;
     remove_all(changes, &tables.current, chat)?;
     remove_all(changes, &tables.background, chat)?;
     remove_all(changes, &tables.people, chat)?;

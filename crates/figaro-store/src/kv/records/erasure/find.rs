@@ -77,8 +77,8 @@ fn asker_before(mut earlier: impl Iterator<Item = Result<Message, Fault>>) -> Re
 fn beside(tables: &Tables<'_>, chat: ChatId, message: MessageId) -> Result<Option<Said>, Fault> {
     for item in tables.background.scan(&key::chat(chat))? {
         let (_, beside) = item?;
-        if beside.message == message {
-            return Ok(Some(beside_as_said(beside)));
+        if beside.origin.message() == Some(message) {
+            return Ok(Some(beside_as_said(beside, message)));
         }
     }
     Ok(None)
@@ -106,7 +106,8 @@ pub(in crate::kv) fn said_with(store: &impl Looks, search: &SaidSearch) -> Resul
         for item in tables.background.scan(&key::chat(search.chat))? {
             let (_, beside) = item?;
             if is_theirs(Some(&beside.speaker.user)) && fits(&beside.text) {
-                found.push(beside_as_said(beside));
+                let id = beside.origin.message();
+                found.extend(id.map(|id| beside_as_said(beside, id)));
             }
         }
         Ok(())
@@ -136,9 +137,9 @@ fn as_said(exchange: &Exchange, message: &Message) -> Said {
     }
 }
 
-fn beside_as_said(message: Inbound) -> Said {
+fn beside_as_said(message: Inbound, id: MessageId) -> Said {
     Said {
-        at: SaidAt::Background(message.message),
+        at: SaidAt::Background(id),
         of: Some(message.speaker.user),
         is_answer: false,
         text: message.text,

@@ -32,7 +32,7 @@ use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
 use super::due::mark;
-use super::receptions;
+use super::{external, receptions};
 use figaro_domain::conversation::Session;
 use figaro_domain::erasure::{Erasure, Forgotten};
 
@@ -90,7 +90,13 @@ pub(in crate::kv) fn erase(
             wishes::clear(tables, changes, &found.doomed)?;
         }
         // People tidy up conversations, and expect to find their notes and reminders after that.
-        Erasure::Session(..) => wishes::clear(tables, changes, &found.doomed)?,
+        Erasure::Session(conversation, _) => {
+            wishes::clear(tables, changes, &found.doomed)?;
+            // The name of the whole stays: by it the notes are found.
+            if conversation.topic.is_some() {
+                external::forget(tables, changes, &key::conversation(*conversation))?;
+            }
+        }
         Erasure::Chat(chat, user) => everything::of_chat(tables, changes, &mut erased, *chat, user)?,
         Erasure::Person(chat, user) => {
             wishes::clear(tables, changes, &found.doomed)?;
