@@ -7,9 +7,10 @@ use figaro_base::ids::{BotId, ChatId};
 use figaro_config::EngineKind::{Redb, Sled};
 use figaro_config::{EngineKind, StoreUrl};
 use figaro_domain::conversation::Conversation;
+use figaro_domain::external::ExternalName;
 use figaro_offline::model::Reply;
 use figaro_store::kv::KvStore;
-use figaro_store::{ConversationStore, NoteStore, SettingsStore};
+use figaro_store::{ConversationStore, ExternalStore, NoteStore, SettingsStore};
 use serde_json::json;
 
 use super::check::words;
@@ -18,7 +19,12 @@ use super::task_tools::{call, says};
 use crate::support::records::Records;
 use crate::support::{ANN, World};
 
-/// A world whose bot has talked, noted and stopped, with its store kept by this engine.
+/// A session of the terminal in the store of [`talked`].
+fn terminal() -> ExternalName {
+    ExternalName::terminal("travel")
+}
+
+/// A world whose bot has talked, noted and stopped, with its store kept by this engine. It has a session of the terminal.
 pub async fn talked(kind: EngineKind) -> World {
     let world = World::new().await;
     let bot = with(&world, kind).spawn();
@@ -28,6 +34,7 @@ pub async fn talked(kind: EngineKind) -> World {
     says(&world, ANN, "Hello Ann.").await;
     call(&world, (ANN, ANN), "a note", "add_note", json!({"key": "films", "content": "Alien"})).await;
     assert!(bot.stop().success());
+    world.stored_by(kind).await.keep_external(&terminal()).await.unwrap();
     world
 }
 
@@ -81,7 +88,10 @@ async fn a_store_moves_to_the_other_engine_and_back_with_all_that_is_in_it() {
         assert!(request.body.to_string().contains("hello"), "the history came along");
         says(&world, ANN, "Alien.").await;
         assert!(bot.stop().success());
-        assert_eq!(world.stored_by(to).await.notes(ChatId(ANN)).await.unwrap().len(), 1);
+        let moved = world.stored_by(to).await;
+        assert_eq!(moved.notes(ChatId(ANN)).await.unwrap().len(), 1);
+        let (travel, work) = (moved.external(&terminal()).await.unwrap(), ExternalName::terminal("work"));
+        assert!(travel.is_some() && Some(moved.keep_external(&work).await.unwrap()) != travel);
     }
 }
 

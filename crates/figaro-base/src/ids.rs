@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
-/// Defines a newtype around a number Telegram hands out.
+/// Defines a newtype around a number as Telegram hands them out.
 macro_rules! telegram_id {
     ($(#[$doc:meta] $name:ident),+ $(,)?) => {$(
         #[$doc]
@@ -75,9 +75,9 @@ macro_rules! ulid_id {
 telegram_id! {
     /// The bot's own Telegram user id: the number before the colon of its token.
     BotId,
-    /// A Telegram chat; groups are negative, a private chat has its user's id.
+    /// A chat: negative for a group, the user's id for a private chat; a number beyond Telegram's for one outside it.
     ChatId,
-    /// A forum topic, Telegram's `message_thread_id`.
+    /// A part of a chat: in Telegram a forum topic, its `message_thread_id`; outside Telegram a session of a person.
     TopicId,
     /// A message within its chat.
     MessageId,

@@ -22,12 +22,12 @@ use figaro_base::ids::{ChatId, EntryId, MemoryId, MessageId, RequestId, RunId, S
 /// So many messages that were not addressed to the bot are kept of a conversation, the newest.
 pub const KEPT_BACKGROUND: usize = 100;
 
-/// A chat, or a forum topic of it. In each conversation one turn runs at a time.
+/// A chat, or a part of it that is talked in apart. In each conversation one turn runs at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Conversation {
     /// The chat; it gets another id when a group becomes a supergroup.
     pub chat: ChatId,
-    /// The forum topic; `None` outside of forums and in the general topic.
+    /// The part: a forum topic, or a session of a person outside Telegram. `None` in other chats and in the general topic.
     pub topic: Option<TopicId>,
 }
 

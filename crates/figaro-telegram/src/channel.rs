@@ -1,4 +1,4 @@
-//! Telegram as the channel of turns: titles of topics, questions to people, files. Who administers a chat is in [`super::admins`].
+//! Telegram as the channel of turns: titles of topics, questions to people, files. Who administers a chat is in `admins`.
 
 use std::sync::Arc;
 

@@ -30,3 +30,34 @@ pub(super) async fn erase(
     hub.forget_conversation(conversation);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use figaro_base::ids::BotId;
+    use figaro_config::{EngineKind, StoreUrl};
+    use figaro_domain::external::ExternalName;
+    use figaro_store::ConversationStore;
+
+    #[tokio::test]
+    async fn a_turn_leaves_nothing_in_a_session_that_was_erased_while_it_waited() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = KvStore::open(&StoreUrl::new(EngineKind::Redb, folder.path()), BotId(1)).await.unwrap();
+        let (hub, now, ann) = (Hub::default(), DateTime::UNIX_EPOCH, UserId::external("acme", "ann"));
+        for name in [
+            ExternalName::person("acme", "ann").session("trip"),
+            ExternalName::anonymous("acme", "app", "trip"),
+        ] {
+            let conversation = store.keep_external(&name).await.unwrap();
+            let first = store.session(conversation, now).await.unwrap().id;
+            erase(&store, &hub, conversation, ann.clone(), now).await.unwrap();
+            assert_eq!(store.current_session(conversation).await.unwrap(), Some(first), "it has its name");
+            let erasure = Erasure::of_external(conversation, first, ann.clone());
+            store.erase(&erasure, now).await.unwrap();
+            let second = store.session(conversation, now).await.unwrap().id;
+            erase(&store, &hub, conversation, ann.clone(), now).await.unwrap();
+            assert_eq!(store.current_session(conversation).await.unwrap(), None, "{name:?}");
+            assert_eq!(store.session_by_id(second).await.unwrap(), None, "{name:?}");
+        }
+    }
+}
