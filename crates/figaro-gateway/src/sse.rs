@@ -1,57 +1,55 @@
-//! Server-sent events.
+//! Server-sent events: what a turn tells, written in one of the dialects.
 
 use std::convert::Infallible;
 
-use axum::body::{Body, Bytes};
-use axum::http::{HeaderValue, header};
-use axum::response::Response;
-use futures::stream;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures::{StreamExt, stream};
 use serde_json::Value;
 
+use super::hub::{Follower, Turn};
+use figaro_agent::delivery::Told;
+
+/// Writes what a turn tells as events.
+pub(super) trait Dialect: Send + 'static {
+    /// The events of one thing that the turn has told.
+    fn hear(&mut self, told: &Told) -> Vec<Event>;
+
+    /// The last events, of a turn that is over.
+    fn end(&mut self, turn: &Turn) -> Vec<Event>;
+}
+
 /// The end of a stream in OpenAI's dialect.
-pub(super) const DONE: &str = "data: [DONE]\n\n";
-
-/// Gives what is to be sent, one frame after the other.
-pub(super) trait Frames: Send + 'static {
-    /// The next frame; `None` at the end.
-    fn next(&mut self) -> impl Future<Output = Option<String>> + Send;
+pub(super) fn done() -> Event {
+    Event::default().data("[DONE]")
 }
 
-/// A frame without a name. JSON has no line breaks of its own.
-#[must_use]
-pub(super) fn data(data: &Value) -> String {
-    format!("data: {data}\n\n")
+/// An event without a name.
+pub(super) fn data(data: &Value) -> Event {
+    Event::default().data(data.to_string())
 }
 
-/// A frame with a name.
-#[must_use]
-pub(super) fn event(name: &str, data: &Value) -> String {
-    format!("event: {name}\ndata: {data}\n\n")
+/// An event with a name.
+pub(super) fn event(name: &str, data: &Value) -> Event {
+    Event::default().event(name).data(data.to_string())
 }
 
 /// The same with a number, by which a client that was cut off says what it has seen.
-#[must_use]
-pub(super) fn numbered(number: usize, name: &str, data: &Value) -> String {
-    format!("id: {number}\nevent: {name}\ndata: {data}\n\n")
+pub(super) fn numbered(number: usize, name: &str, data: &Value) -> Event {
+    Event::default().id(number.to_string()).event(name).data(data.to_string())
 }
 
-/// What nobody reads: it keeps a connection open.
-#[must_use]
-pub(super) fn comment(words: &str) -> String {
-    format!(": {words}\n\n")
-}
-
-/// The answer that sends these frames.
-pub(super) fn stream(frames: impl Frames) -> Response {
-    let frames = stream::unfold(frames, async |mut frames| {
-        let frame = frames.next().await?;
-        Some((Ok::<_, Infallible>(Bytes::from(frame)), frames))
+/// The answer that sends these events, and then what the follower hears.
+pub(super) fn stream(first: Vec<Event>, follower: Follower, dialect: impl Dialect) -> Response {
+    let told = stream::unfold(Some((follower, dialect)), async |following| {
+        let (mut follower, mut dialect) = following?;
+        Some(match follower.next().await {
+            Some(told) => (dialect.hear(&told), Some((follower, dialect))),
+            None => (dialect.end(follower.turn()), None),
+        })
     });
-    let mut response = Response::new(Body::from_stream(frames));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    let events = stream::iter(first).chain(told.flat_map(stream::iter)).map(Ok::<_, Infallible>);
     // Proxies that gather answers would hold the words back.
-    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    response
+    let unbuffered = [("x-accel-buffering", "no")];
+    (unbuffered, Sse::new(events).keep_alive(KeepAlive::new().text("keep-alive"))).into_response()
 }

@@ -1,12 +1,12 @@
 //! Turns that can be followed: by whoever began them, from their beginning, and as often as they like.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use serde_json::json;
+use axum::response::sse::Event;
+use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::caller::{Caller, header};
@@ -17,13 +17,10 @@ use super::gateway::Gateway;
 use super::hub::{Follower, Turn};
 use super::models::may_ask;
 use super::said::Said;
-use super::sse::{self, Frames};
-use figaro_agent::delivery::{Told, TurnEventKind};
+use super::sse::{self, Dialect};
+use figaro_agent::delivery::{Told, TurnEvent, TurnEventKind};
 use figaro_base::ids::RequestId;
 use figaro_store::ExternalStore;
-
-/// So often something is sent where a turn says nothing.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// Follows a turn.
 ///
@@ -91,81 +88,53 @@ fn no_turn() -> ApiError {
 fn stream(turn: Arc<Turn>, seen: Option<usize>, place: OwnedSemaphorePermit) -> Response {
     let metadata = Metadata { turn: turn.id(), session: None, agent: turn.agent().map(str::to_owned) };
     let first = seen.is_none().then(|| sse::event("metadata", &metadata.json()));
-    sse::stream(Following {
-        follower: Follower::new(turn),
-        said: Said::default(),
-        at: 0,
-        seen,
-        first,
-        is_over: false,
-        _place: place,
-    })
+    let following = Following { said: Said::default(), at: 0, seen, _place: place };
+    sse::stream(first.into_iter().collect(), Follower::new(turn), following)
 }
 
 /// What is still to be sent to a follower.
 struct Following {
-    follower: Follower,
     said: Said,
     /// So many things were told.
     at: usize,
     /// The follower has seen so much before.
     seen: Option<usize>,
-    first: Option<String>,
-    is_over: bool,
     /// Among the followers of the caller.
     _place: OwnedSemaphorePermit,
 }
 
-impl Frames for Following {
-    async fn next(&mut self) -> Option<String> {
-        if let Some(first) = self.first.take() {
-            return Some(first);
-        }
-        if self.is_over {
-            return None;
-        }
-        loop {
-            let told = match tokio::time::timeout(KEEP_ALIVE, self.follower.next()).await {
-                Err(_silent) => return Some(sse::comment("keep-alive")),
-                Ok(told) => told,
-            };
-            let Some(told) = told else {
-                self.is_over = true;
-                return self.seen.is_none_or(|seen| self.at > seen).then(|| self.end());
-            };
-            let at = self.at;
-            self.at += 1;
-            let frame = self.frame(&told, at);
-            if let Some(frame) = frame.filter(|_| self.seen.is_none_or(|seen| at > seen)) {
-                return Some(frame);
+impl Dialect for Following {
+    fn hear(&mut self, told: &Told) -> Vec<Event> {
+        self.said.hear(told);
+        let written = match told {
+            Told::Event(TurnEvent { kind: TurnEventKind::Delta(text), .. }) => {
+                self.numbered("delta", &json!({"text": text}))
             }
-        }
+            _ => event(told).and_then(|event| self.numbered(event.name, &event.data)),
+        };
+        self.at += 1;
+        written.into_iter().collect()
+    }
+
+    fn end(&mut self, turn: &Turn) -> Vec<Event> {
+        let written = match self.said.ended(turn) {
+            Ok(closing) => {
+                let model = closing.model.as_ref().map(ToString::to_string);
+                let calls = turn.handover().map_or(0, |handover| handover.calls.len());
+                let done = json!({
+                    "text": self.said.whole(), "model": model, "usage": usage(closing.usage), "calls_for_you": calls,
+                });
+                self.numbered("done", &done)
+            }
+            Err(error) => self.numbered("error", &error.body()),
+        };
+        written.into_iter().collect()
     }
 }
 
 impl Following {
-    fn frame(&mut self, told: &Told, at: usize) -> Option<String> {
-        self.said.hear(told);
-        if let Told::Event(event) = told
-            && let TurnEventKind::Delta(text) = &event.kind
-        {
-            return Some(sse::numbered(at, "delta", &json!({"text": text})));
-        }
-        event(told).map(|event| sse::numbered(at, event.name, &event.data))
-    }
-
-    fn end(&self) -> String {
-        match self.said.ended(self.follower.turn()) {
-            Ok(closing) => {
-                let model = closing.model.as_ref().map(ToString::to_string);
-                let handover = self.follower.turn().handover();
-                let calls = handover.map_or(0, |handover| handover.calls.len());
-                let done = json!({
-                    "text": self.said.whole(), "model": model, "usage": usage(closing.usage), "calls_for_you": calls,
-                });
-                sse::numbered(self.at, "done", &done)
-            }
-            Err(error) => sse::numbered(self.at, "error", &error.body()),
-        }
+    /// An event with its number, unless the follower has seen it.
+    fn numbered(&self, name: &str, data: &Value) -> Option<Event> {
+        self.seen.is_none_or(|seen| self.at > seen).then(|| sse::numbered(self.at, name, data))
     }
 }

@@ -1,19 +1,17 @@
 //! A completion as it is written: chunks of the dialect as server-sent events, and `[DONE]`.
 
-use std::collections::VecDeque;
-use std::time::Duration;
+use std::mem;
 
 use axum::response::Response;
+use axum::response::sse::Event;
 use serde_json::{Value, json};
 
 use super::super::events::{Metadata, event};
-use super::super::hub::Follower;
+use super::super::hub::{Follower, Turn};
 use super::super::said::Said;
-use super::super::sse::{self, Frames};
+use super::super::sse::{self, Dialect};
 use super::answer::{Frame, finish_reason, tool_call, usage};
-
-/// So often something is sent where a turn says nothing.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+use figaro_agent::delivery::Told;
 
 /// What else a stream has.
 #[derive(Debug, Clone)]
@@ -26,58 +24,47 @@ pub(crate) struct Wanted {
     pub session: Option<String>,
 }
 
-/// What is still to be sent of a stream.
 struct Writing {
     frame: Frame,
-    follower: Follower,
     wanted: Wanted,
     said: Said,
-    queue: VecDeque<String>,
-    is_over: bool,
+    /// What is still to be sent.
+    queue: Vec<Event>,
 }
 
 /// The completion of a turn as a stream.
 #[must_use]
 pub(crate) fn chunks(frame: Frame, follower: Follower, wanted: Wanted) -> Response {
-    let mut writing =
-        Writing { frame, follower, wanted, said: Said::default(), queue: VecDeque::new(), is_over: false };
+    let mut writing = Writing { frame, wanted, said: Said::default(), queue: Vec::new() };
     writing.chunk(json!({"role": "assistant", "content": ""}), None);
     if writing.wanted.with_events {
-        let turn = writing.follower.turn();
+        let turn = follower.turn();
         let metadata = Metadata {
             turn: turn.id(),
             session: writing.wanted.session.clone(),
             agent: turn.agent().map(str::to_owned),
         };
-        writing.queue.push_back(sse::event("metadata", &metadata.json()));
+        writing.queue.push(sse::event("metadata", &metadata.json()));
     }
-    sse::stream(writing)
+    sse::stream(mem::take(&mut writing.queue), follower, writing)
 }
 
-impl Frames for Writing {
-    async fn next(&mut self) -> Option<String> {
-        loop {
-            if let Some(frame) = self.queue.pop_front() {
-                return Some(frame);
-            }
-            if self.is_over {
-                return None;
-            }
-            match tokio::time::timeout(KEEP_ALIVE, self.follower.next()).await {
-                Err(_silent) => return Some(sse::comment("keep-alive")),
-                Ok(Some(told)) => {
-                    let words = self.said.hear(&told);
-                    if let Some(words) = words {
-                        self.chunk(json!({"content": words}), None);
-                    } else if self.wanted.with_events
-                        && let Some(told) = event(&told)
-                    {
-                        self.queue.push_back(sse::event(told.name, &told.data));
-                    }
-                }
-                Ok(None) => self.end(),
-            }
+impl Dialect for Writing {
+    fn hear(&mut self, told: &Told) -> Vec<Event> {
+        if let Some(words) = self.said.hear(told) {
+            self.chunk(json!({"content": words}), None);
+        } else if self.wanted.with_events
+            && let Some(told) = event(told)
+        {
+            self.queue.push(sse::event(told.name, &told.data));
         }
+        mem::take(&mut self.queue)
+    }
+
+    fn end(&mut self, turn: &Turn) -> Vec<Event> {
+        self.close(turn);
+        self.queue.push(sse::done());
+        mem::take(&mut self.queue)
     }
 }
 
@@ -88,24 +75,22 @@ impl Writing {
         if let Some(chunk) = chunk.as_object_mut().filter(|_| self.wanted.with_usage) {
             chunk.insert("usage".to_owned(), Value::Null);
         }
-        self.queue.push_back(sse::data(&chunk));
+        self.queue.push(sse::data(&chunk));
     }
 
     /// What stands behind the last words.
-    fn end(&mut self) {
-        self.is_over = true;
-        let closing = match self.said.ended(self.follower.turn()) {
+    fn close(&mut self, turn: &Turn) {
+        let closing = match self.said.ended(turn) {
             Ok(closing) => closing.clone(),
             Err(error) => {
                 if self.wanted.with_events {
-                    self.queue.push_back(sse::event("error", &error.body()));
+                    self.queue.push(sse::event("error", &error.body()));
                 }
-                self.queue.push_back(sse::data(&error.body()));
-                self.queue.push_back(sse::DONE.to_owned());
+                self.queue.push(sse::data(&error.body()));
                 return;
             }
         };
-        let handed = self.follower.turn().handover();
+        let handed = turn.handover();
         let rest = self.said.rest();
         if !rest.trim().is_empty() && handed.is_none() {
             self.chunk(json!({"content": rest}), None);
@@ -125,11 +110,10 @@ impl Writing {
             if let Some(chunk) = chunk.as_object_mut() {
                 chunk.insert("usage".to_owned(), usage(closing.usage));
             }
-            self.queue.push_back(sse::data(&chunk));
+            self.queue.push(sse::data(&chunk));
         }
         if self.wanted.with_events {
-            self.queue.push_back(sse::event("done", &json!({"usage": usage(closing.usage)})));
+            self.queue.push(sse::event("done", &json!({"usage": usage(closing.usage)})));
         }
-        self.queue.push_back(sse::DONE.to_owned());
     }
 }

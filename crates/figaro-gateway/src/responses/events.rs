@@ -1,67 +1,48 @@
 //! A response as it is written, as the events of the dialect.
 
-use std::collections::VecDeque;
-use std::time::Duration;
+use std::mem;
 
 use axum::response::Response;
+use axum::response::sse::Event;
 use serde_json::{Value, json};
 
-use super::super::hub::Follower;
+use super::super::hub::{Follower, Turn};
 use super::super::said::Said;
-use super::super::sse::{self, Frames};
+use super::super::sse::{self, Dialect};
 use super::answer::Frame;
+use figaro_agent::delivery::Told;
 use figaro_domain::tool::Call;
-
-/// So often something is sent where a turn says nothing.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 struct Writing {
     frame: Frame,
-    follower: Follower,
     said: Said,
     /// The words that were sent; `None` before the first.
     sent: Option<String>,
-    queue: VecDeque<String>,
+    /// What is still to be sent.
+    queue: Vec<Event>,
     number: u64,
-    is_over: bool,
 }
 
 /// The response of a turn as a stream.
 pub(crate) fn events(frame: Frame, follower: Follower) -> Response {
-    let mut writing = Writing {
-        frame,
-        follower,
-        said: Said::default(),
-        sent: None,
-        queue: VecDeque::new(),
-        number: 0,
-        is_over: false,
-    };
+    let mut writing = Writing { frame, said: Said::default(), sent: None, queue: Vec::new(), number: 0 };
     let begun = writing.frame.of("in_progress", json!([]));
     writing.push("response.created", json!({"response": begun}));
     writing.push("response.in_progress", json!({"response": begun}));
-    sse::stream(writing)
+    sse::stream(mem::take(&mut writing.queue), follower, writing)
 }
 
-impl Frames for Writing {
-    async fn next(&mut self) -> Option<String> {
-        loop {
-            if let Some(frame) = self.queue.pop_front() {
-                return Some(frame);
-            }
-            if self.is_over {
-                return None;
-            }
-            match tokio::time::timeout(KEEP_ALIVE, self.follower.next()).await {
-                Err(_silent) => return Some(sse::comment("keep-alive")),
-                Ok(Some(told)) => {
-                    if let Some(words) = self.said.hear(&told) {
-                        self.words(&words);
-                    }
-                }
-                Ok(None) => self.end(),
-            }
+impl Dialect for Writing {
+    fn hear(&mut self, told: &Told) -> Vec<Event> {
+        if let Some(words) = self.said.hear(told) {
+            self.words(&words);
         }
+        mem::take(&mut self.queue)
+    }
+
+    fn end(&mut self, turn: &Turn) -> Vec<Event> {
+        self.close(turn);
+        mem::take(&mut self.queue)
     }
 }
 
@@ -72,7 +53,7 @@ impl Writing {
             data.insert("sequence_number".to_owned(), self.number.into());
         }
         self.number += 1;
-        self.queue.push_back(sse::event(kind, &data));
+        self.queue.push(sse::event(kind, &data));
     }
 
     fn words(&mut self, words: &str) {
@@ -92,9 +73,8 @@ impl Writing {
         self.push("response.output_text.delta", delta);
     }
 
-    fn end(&mut self) {
-        self.is_over = true;
-        let closing = match self.said.ended(self.follower.turn()) {
+    fn close(&mut self, turn: &Turn) {
+        let closing = match self.said.ended(turn) {
             Ok(closing) => closing.clone(),
             Err(error) => {
                 let (code, message) = (error.code, error.message.clone());
@@ -105,7 +85,7 @@ impl Writing {
                 return self.push("response.failed", json!({"response": failed}));
             }
         };
-        let handed = self.follower.turn().handover();
+        let handed = turn.handover();
         let rest = self.said.rest();
         if !rest.trim().is_empty() && handed.is_none() {
             self.words(&rest);
