@@ -35,14 +35,12 @@ pub(super) async fn erase(
 mod tests {
     use super::*;
     use figaro_base::ids::BotId;
-    use figaro_config::{EngineKind, StoreUrl};
     use figaro_domain::external::ExternalName;
     use figaro_store::ConversationStore;
 
     #[tokio::test]
     async fn a_turn_leaves_nothing_in_a_session_that_was_erased_while_it_waited() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = KvStore::open(&StoreUrl::new(EngineKind::Redb, folder.path()), BotId(1)).await.unwrap();
+        let store = KvStore::in_memory(BotId(1));
         let (hub, now, ann) = (Hub::default(), DateTime::UNIX_EPOCH, UserId::external("acme", "ann"));
         for name in [
             ExternalName::person("acme", "ann").session("trip"),
