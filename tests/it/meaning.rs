@@ -101,6 +101,8 @@ async fn an_embedder_that_is_silent_or_fails_delays_no_answer_and_is_told_once_f
     asks(&world, "My sister Ines keeps bees in Vilnius", "Lovely.").await;
     talks_of_other_things(&world, (ANN, ANN), "trip").await;
     embedded(&world, "Trains trip 3").await;
+    // A success that comes after the first failure has it told again.
+    settle().await;
     world.model.fail_vectors(std::iter::repeat_with(|| VectorFault::status(401, "no")).take(3));
     let request = asks(&world, "Where does Ines keep her bees?", "In Vilnius, by words.").await;
     assert!(older(&request).contains("bees in Vilnius"), "found by its words: {}", older(&request));

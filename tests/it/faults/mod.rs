@@ -297,17 +297,17 @@ async fn a_model_fails_in_every_way() {
 /// name, and what comes of the fault.
 const ELSEWHERE: &[[&str; 3]] = &[
     [
-        "src/scheduler/tests.rs",
+        "crates/figaro-agent/src/scheduler/tests.rs",
         "a_clock_that_is_wrong_for_a_minute_silences_nothing",
         "every task runs at its next time by the right clock; the owner is told when it was set and set back",
     ],
     [
-        "src/scheduler/tests.rs",
+        "crates/figaro-agent/src/scheduler/tests.rs",
         "restarts_fail_no_run_that_never_began",
         "the task runs after ten restarts and is delivered; nobody is told anything",
     ],
     [
-        "src/telegram/router/odd.rs",
+        "crates/figaro-telegram/src/router/odd.rs",
         "an_update_that_breaks_the_code_is_tried_once_more",
         "the next start tries it again; then it is kept as text, and the owner is told its kind",
     ],
