@@ -4,7 +4,7 @@
 //! A tree of tiny JSON values takes a hundred times the bytes it came in. So the bytes are counted as they pass, and a
 //! body that would cost much waits until there is room for it.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::body::{Body, BodyDataStream, Bytes, HttpBody};
@@ -13,6 +13,7 @@ use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt, stream};
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -116,7 +117,7 @@ impl Room {
         }
         match timeout(ROOM_TIMEOUT, Arc::clone(room).acquire_many_owned(share)).await {
             Ok(Ok(permit)) => {
-                self.0.lock().unwrap_or_else(PoisonError::into_inner).push(permit);
+                self.0.lock().push(permit);
                 Ok(())
             }
             Ok(Err(_)) | Err(_) => Err(Refusal::NoRoom),

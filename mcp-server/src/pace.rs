@@ -3,9 +3,9 @@
 //! When Telegram answers 429, the calls to that chat are held: their moments move behind the repeated call's.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -96,7 +96,7 @@ impl Pace {
             tokio::pin!(held);
             // From here on no call for attention is missed.
             held.as_mut().enable();
-            let Some(moment) = self.lock().due(&mut ticket, Instant::now())? else {
+            let Some(moment) = self.moments.lock().due(&mut ticket, Instant::now())? else {
                 return Ok(());
             };
             tokio::select! {
@@ -114,14 +114,14 @@ impl Pace {
         let Some(chat) = args.get("chat_id").and_then(Chat::of) else {
             return until;
         };
-        let moment = self.lock().hold(&chat, until, repeats, now);
+        let moment = self.moments.lock().hold(&chat, until, repeats, now);
         self.held.notify_waiters();
         moment
     }
 
     fn ticket(&self, method: &Method, args: &Map<String, Value>, now: Instant) -> Result<Ticket, Busy> {
         let chat = args.get("chat_id").and_then(Chat::of);
-        let mut moments = self.lock();
+        let mut moments = self.moments.lock();
         let lane = chat.as_ref().and_then(|chat| moments.chats.get(chat));
         if let Some(lane) = lane {
             lane.takes(now)?;
@@ -136,10 +136,6 @@ impl Pace {
             moments.give(None, now)?
         };
         Ok(Ticket { chat, moment, moved, speaks: method.speaks(), loose: false })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Moments> {
-        self.moments.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -422,7 +418,7 @@ mod tests {
         let method = if name == "deletes" { "deleteMessage" } else { "sendMessage" };
         let outcome = pace.turn(Table::get().method(method).unwrap(), args.as_object().unwrap()).await;
         let name = if outcome.is_ok() { name.to_owned() } else { format!("{name}: {outcome:?}") };
-        log.lock().unwrap().push((name, start.elapsed().as_millis()));
+        log.lock().push((name, start.elapsed().as_millis()));
     }
 
     fn to(chat: i64) -> Value {
@@ -447,7 +443,7 @@ mod tests {
         let (second, third) =
             (noted(&pace, "second", to(-1), &log, start), noted(&pace, "third", to(-1), &log, start));
         tokio::join!(biased; refused, second, third);
-        let log = log.into_inner().unwrap();
+        let log = log.into_inner();
         let names: Vec<&str> = log.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["first", "elsewhere", "deletes", "second", "third", "fourth"]);
         let at = |name: &str| log.iter().find(|(known, _)| known == name).unwrap().1;
@@ -465,13 +461,13 @@ mod tests {
         };
         tokio::join!(biased; refused, noted(&pace, "second", to(1), &log, start));
         let told = "second: Err(Busy { retry_after: 20s })".to_owned();
-        assert_eq!(log.lock().unwrap()[1], (told, 300), "at once");
+        assert_eq!(log.lock()[1], (told, 300), "at once");
         tokio::time::sleep(Duration::from_secs(10)).await;
         noted(&pace, "third", to(1), &log, start).await;
-        assert_eq!(log.lock().unwrap()[2].0, "third: Err(Busy { retry_after: 10s })");
+        assert_eq!(log.lock()[2].0, "third: Err(Busy { retry_after: 10s })");
         tokio::time::sleep(Duration::from_secs(6)).await;
         noted(&pace, "fourth", to(1), &log, start).await;
-        let (name, at) = log.lock().unwrap()[3].clone();
+        let (name, at) = log.lock()[3].clone();
         assert!(name == "fourth" && (20_300..20_400).contains(&at), "{name} {at}");
     }
 

@@ -3,7 +3,7 @@
 //! a new one. A session with a call under way or an open stream is never ended: where all are, a new client gets 503.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
@@ -12,6 +12,7 @@ use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt};
+use parking_lot::Mutex;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::{
@@ -95,7 +96,7 @@ impl Sessions {
 
     /// Takes out the sessions that have to go for a new one.
     fn make_room(&self) -> Result<Vec<SessionId>, NoSession> {
-        let mut open = lock(&self.open);
+        let mut open = self.open.lock();
         let idle = open.iter().filter(|(_, usage)| usage.users == 0);
         let mut idle: Vec<_> = idle.map(|(id, usage)| (usage.last, id.clone())).collect();
         idle.sort();
@@ -111,7 +112,7 @@ impl Sessions {
 
     /// Keeps a session from being ended. One that is being ended has no uses any more.
     fn in_use(&self, id: &SessionId) -> Result<Arc<InUse>, NoSession> {
-        let mut open = lock(&self.open);
+        let mut open = self.open.lock();
         let usage = open.get_mut(id).ok_or(NoSession::Ended)?;
         usage.users += 1;
         usage.last = Instant::now();
@@ -119,13 +120,9 @@ impl Sessions {
     }
 }
 
-fn lock(open: &Open) -> std::sync::MutexGuard<'_, HashMap<SessionId, Usage>> {
-    open.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Drop for InUse {
     fn drop(&mut self) {
-        if let Some(usage) = lock(&self.open).get_mut(&self.id) {
+        if let Some(usage) = self.open.lock().get_mut(&self.id) {
             usage.users -= 1;
             usage.last = Instant::now();
         }
@@ -142,7 +139,7 @@ impl SessionManager for Sessions {
             self.manager.close_session(&ended).await?;
         }
         let (id, transport) = self.manager.create_session().await?;
-        lock(&self.open).insert(id.clone(), Usage { users: 0, last: Instant::now() });
+        self.open.lock().insert(id.clone(), Usage { users: 0, last: Instant::now() });
         Ok((id, transport))
     }
 
@@ -156,11 +153,11 @@ impl SessionManager for Sessions {
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, NoSession> {
-        Ok(lock(&self.open).contains_key(id) && self.manager.has_session(id).await?)
+        Ok(self.open.lock().contains_key(id) && self.manager.has_session(id).await?)
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), NoSession> {
-        lock(&self.open).remove(id);
+        self.open.lock().remove(id);
         Ok(self.manager.close_session(id).await?)
     }
 

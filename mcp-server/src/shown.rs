@@ -2,7 +2,9 @@
 //! session that could keep what each of them found.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::table::Method;
 
@@ -25,14 +27,14 @@ impl Shown {
 
     /// What was found, in that order; `None` when everything is shown.
     pub(crate) fn names(&self) -> Option<Vec<&'static str>> {
-        let names = self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = self.0.as_ref()?.lock();
         Some(names.iter().copied().collect())
     }
 
     /// Shows these from now on; returns whether any of them is new.
     pub(crate) fn add(&self, methods: &[&'static Method]) -> bool {
         let Some(names) = &self.0 else { return false };
-        let mut names = names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = names.lock();
         let mut is_new = false;
         for method in methods {
             let before = names.len();

@@ -10,11 +10,12 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota};
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
@@ -215,14 +216,13 @@ impl RateLimiter {
     /// Telegram asked to wait: nothing is sent to this chat for this long. A pause that ends later stays.
     pub fn pause(&self, chat: ChatId, retry_after: Duration) {
         let until = Instant::now() + retry_after;
-        if let Ok(mut paused) = self.paused.lock() {
-            let paused_until = paused.entry(chat).or_insert(until);
-            *paused_until = until.max(*paused_until);
-        }
+        let mut paused = self.paused.lock();
+        let paused_until = paused.entry(chat).or_insert(until);
+        *paused_until = until.max(*paused_until);
     }
 
     fn paused_until(&self, chat: ChatId) -> Option<Instant> {
-        self.paused.lock().ok()?.get(&chat).copied().filter(|until| *until > Instant::now())
+        self.paused.lock().get(&chat).copied().filter(|until| *until > Instant::now())
     }
 
     fn sweep(&self) {
@@ -231,9 +231,7 @@ impl RateLimiter {
             self.chats.retain_recent();
             self.groups.retain_recent();
             self.previews.retain_recent();
-            if let Ok(mut paused) = self.paused.lock() {
-                paused.retain(|_, until| *until > Instant::now());
-            }
+            self.paused.lock().retain(|_, until| *until > Instant::now());
         }
     }
 }
@@ -303,17 +301,17 @@ mod tests {
                 let (limiter, left) = (Arc::clone(&limiter), Arc::clone(&left));
                 leaving.spawn(async move {
                     limiter.acquire(ChatId(chat), urgency).await;
-                    left.lock().unwrap().push(chat);
+                    left.lock().push(chat);
                 });
             }
             // All of a kind wait before the next come.
             tokio::task::yield_now().await;
         }
-        while left.lock().unwrap().len() < 31 {
+        while left.lock().len() < 31 {
             leaving.join_next().await.unwrap().unwrap();
         }
         leaving.abort_all();
-        let left = left.lock().unwrap().clone();
+        let left = left.lock().clone();
         let answers: Vec<i64> = left.iter().copied().filter(|chat| (100..130).contains(chat)).collect();
         assert_eq!(answers, (100..130).collect::<Vec<_>>(), "in their order");
         let notices = left.iter().filter(|chat| **chat < 100).count();

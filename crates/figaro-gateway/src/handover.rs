@@ -2,9 +2,10 @@
 //! restart a turn goes on from what its caller sends.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use figaro_agent::turn::run::Handed;
@@ -116,7 +117,7 @@ impl Handovers {
                 images.clear();
             }
         }
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         let now = Instant::now();
         all.retain(|_, kept| now.duration_since(kept.at) < KEPT);
         let bytes = items.iter().map(|item| item.tokens(str::len)).sum();
@@ -131,7 +132,7 @@ impl Handovers {
 
     /// Forgets what was left to these callers in these conversations.
     pub(super) fn forget(&self, is_meant: impl Fn(&str, Conversation) -> bool) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         all.retain(|key, kept| !is_meant(&key.identity, kept.conversation));
     }
 
@@ -146,7 +147,7 @@ impl Handovers {
         let Some((at, call)) = last else { return done };
         let Some(mark) = Mark::of_last(&done) else { return done };
         let kept = {
-            let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let all = self.0.lock();
             all.get(&Key { identity: identity.to_owned(), call }).map(|kept| kept.items.clone())
         };
         let Some(kept) = kept else { return done };

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use figaro_agent::delivery::TurnEnding;
 
@@ -37,7 +38,7 @@ impl Meters {
     /// A request of this path, as the router has it, was answered with this status.
     pub fn request(&self, path: &str, status: u16) {
         let answered = Answered { path: path.to_owned(), status };
-        *self.requests.lock().unwrap_or_else(PoisonError::into_inner).entry(answered).or_default() += 1;
+        *self.requests.lock().entry(answered).or_default() += 1;
     }
 
     /// A turn has ended, in this way or in none that it has told.
@@ -48,7 +49,7 @@ impl Meters {
             Some(TurnEnding::Failed { label, .. }) => label,
             None => "none",
         };
-        *self.turns.lock().unwrap_or_else(PoisonError::into_inner).entry(label).or_default() += 1;
+        *self.turns.lock().entry(label).or_default() += 1;
         self.tokens.fetch_add(tokens, Ordering::Relaxed);
     }
 
@@ -57,13 +58,11 @@ impl Meters {
     pub fn text(&self, gauges: &[Gauge]) -> String {
         let mut text = String::new();
         head(&mut text, "http_requests_total", "Requests that were answered, by path and status.", "counter");
-        for (Answered { path, status }, count) in
-            &*self.requests.lock().unwrap_or_else(PoisonError::into_inner)
-        {
+        for (Answered { path, status }, count) in &*self.requests.lock() {
             line(&mut text, &format!("http_requests_total{{path=\"{path}\",status=\"{status}\"}}"), *count);
         }
         head(&mut text, "http_turns_total", "Turns of the gateway, by how they ended.", "counter");
-        for (label, count) in &*self.turns.lock().unwrap_or_else(PoisonError::into_inner) {
+        for (label, count) in &*self.turns.lock() {
             line(&mut text, &format!("http_turns_total{{ended=\"{label}\"}}"), *count);
         }
         head(&mut text, "http_tokens_total", "Tokens that turns of the gateway have used.", "counter");

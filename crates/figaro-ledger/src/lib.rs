@@ -11,10 +11,11 @@ mod tests;
 mod tree;
 
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use chrono::{DateTime, Days, NaiveDate};
 use chrono_tz::Tz;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use figaro_base::clock::Clock;
@@ -266,7 +267,7 @@ impl Ledger {
     }
 
     fn today(&self) -> MutexGuard<'_, Today> {
-        self.today.lock().unwrap_or_else(PoisonError::into_inner)
+        self.today.lock()
     }
 }
 

@@ -83,7 +83,7 @@ impl Provider for Talker {
         let input = u64::try_from(request.estimate_tokens()).unwrap();
         let output = u64::from(request.settings.max_tokens.unwrap_or(1_000));
         let text = "a ".repeat(usize::try_from(output).unwrap());
-        self.asked.lock().unwrap().push(request);
+        self.asked.lock().push(request);
         let said = Ok(Event::TextDelta(text));
         let end = |usage| Ok(Event::Completed { finish: Finish::Stop, usage });
         let events = match course {
@@ -117,27 +117,27 @@ struct Books {
 impl UsageStore for Books {
     async fn reserve(&self, reservation: &Reservation) -> Result<(), StoreError> {
         drop(self.open.subscribe().wait_for(|open| *open).await);
-        self.reserved.lock().unwrap().insert(reservation.id.to_string(), reservation.clone());
+        self.reserved.lock().insert(reservation.id.to_string(), reservation.clone());
         Ok(())
     }
 
     async fn book(&self, spending: &Spending, reserved: Option<ReservationId>) -> Result<(), StoreError> {
         tokio::task::yield_now().await;
         if let Some(id) = reserved {
-            self.reserved.lock().unwrap().remove(&id.to_string()).expect("it was set aside before");
+            self.reserved.lock().remove(&id.to_string()).expect("it was set aside before");
         }
-        self.spent.lock().unwrap().push(spending.clone());
+        self.spent.lock().push(spending.clone());
         Ok(())
     }
 
     async fn book_reserved(&self) -> Result<(), StoreError> {
-        let left = std::mem::take(&mut *self.reserved.lock().unwrap());
-        self.spent.lock().unwrap().extend(left.into_values().map(|reservation| reservation.most));
+        let left = std::mem::take(&mut *self.reserved.lock());
+        self.spent.lock().extend(left.into_values().map(|reservation| reservation.most));
         Ok(())
     }
 
     async fn spent(&self, days: RangeInclusive<NaiveDate>) -> Result<Vec<Spending>, StoreError> {
-        let mut spent = self.spent.lock().unwrap().clone();
+        let mut spent = self.spent.lock().clone();
         spent.retain(|spending| days.contains(&spending.day));
         Ok(spent)
     }
@@ -210,7 +210,7 @@ impl World {
     /// Waits until every bill is booked: nothing must be left set aside then, and the figures must agree.
     async fn settled(self) -> Spent {
         assert!(self.background.finish(Duration::from_secs(1)).await);
-        assert_eq!(self.books.reserved.lock().unwrap().len(), 0, "set aside in the store");
+        assert_eq!(self.books.reserved.lock().len(), 0, "set aside in the store");
         assert_eq!(self.ledger.today().day.reserved, Spent::default(), "set aside in memory");
         let date = self.ledger.date();
         let stored = sum(&self.books.spent(date..=date).await.unwrap());
@@ -258,10 +258,10 @@ async fn however_many_calls_are_made_at_once_the_sum_keeps_within_the_caps() {
             }
         });
         futures::future::join_all(calls).await;
-        for request in &*world.talker.asked.lock().unwrap() {
+        for request in &*world.talker.asked.lock() {
             assert!(request.settings.max_tokens.is_some_and(|most| most > 0), "each is bounded");
         }
-        let asked = world.talker.asked.lock().unwrap().len();
+        let asked = world.talker.asked.lock().len();
         let spent = world.settled().await;
         assert!(caps.tokens.is_none_or(|cap| spent.tokens <= cap), "{caps:?} {spent:?}");
         assert!(caps.nano_usd.is_none_or(|cap| spent.nano_usd <= cap), "{caps:?} {spent:?}");
@@ -286,7 +286,7 @@ async fn calls_that_nobody_waits_for_keep_within_their_share_and_leave_the_rest_
         }
     };
     futures::future::join_all((0..200).map(ask)).await;
-    for request in &*world.talker.asked.lock().unwrap() {
+    for request in &*world.talker.asked.lock() {
         assert_eq!(request.settings.max_tokens, Some(400), "none is shortened");
     }
     assert_eq!(begin(&world.ledger, Course::Whole, "fake:known").await.err(), None, "people have the rest");
@@ -510,7 +510,7 @@ impl Embedder for Vectors {
     }
 
     async fn embed(&self, _purpose: Purpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
-        self.asked.lock().unwrap().push(texts.len());
+        self.asked.lock().push(texts.len());
         match texts.last().copied().unwrap_or_default() {
             "refused" => Err(ProviderError::Refused("no".into()).into()),
             "stalled" => Err(ProviderError::Stalled(Duration::ZERO).into()),
@@ -548,7 +548,7 @@ async fn vectors_are_booked_a_request_at_a_time_and_what_may_have_cost_something
             let embedded = embedder.embed(Purpose::Passage, &texts).await;
             let count = embedded.map(|embedded| embedded.vectors.len()).map_err(|error| error.label());
             assert_eq!(count, wanted);
-            assert!(inner.asked.lock().unwrap().iter().all(|count| *count <= 64));
+            assert!(inner.asked.lock().iter().all(|count| *count <= 64));
             let spent = world.settled().await;
             assert_eq!((spent.tokens, spent.nano_usd), (tokens, tokens), "{wanted:?} {caps:?}");
         }
@@ -572,7 +572,7 @@ async fn the_caps_of_the_day_hold_for_vectors_of_a_service_and_for_no_local_ones
     let texts = vec!["word"; 60];
     assert!(embedder.embed(Purpose::Passage, &texts).await.is_ok());
     assert_eq!(embedder.embed(Purpose::Passage, &texts).await, Err(EmbedError::OverBudget));
-    assert_eq!(inner.asked.lock().unwrap().len(), 1, "what is not paid is not asked");
+    assert_eq!(inner.asked.lock().len(), 1, "what is not paid is not asked");
     let (_, local) = vectors(&world, true);
     assert_eq!(local.embed(Purpose::Passage, &texts).await.map(|embedded| embedded.vectors.len()), Ok(60));
     assert_eq!(world.settled().await.tokens, 60);

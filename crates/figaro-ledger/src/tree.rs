@@ -1,9 +1,10 @@
 //! What a turn and the agents that it asks may take together. It is set aside at once, their calls draw on it, and what they
 //! leave is given back when the last of them is over: so no number of children takes more than that.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use chrono::NaiveDate;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{Ledger, LedgerError};
 use figaro_domain::model::ModelName;
@@ -133,7 +134,7 @@ impl Tree {
     }
 
     fn pot(&self) -> MutexGuard<'_, Pot> {
-        self.pot.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pot.lock()
     }
 }
 

@@ -2,10 +2,11 @@
 //! it is first needed, goes on with the messages that came since, and leaves when its chat is quiet.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono_tz::Tz;
+use parking_lot::Mutex;
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::index::{Index, Remembered, Vectors, decode, encode};
@@ -99,7 +100,7 @@ impl Chats {
     /// Lets go of the indexes of quiet chats.
     pub fn leave_quiet(&self) {
         let now = self.clock.steady();
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         kept.retain(|_, index| index.is_in_use() || now.saturating_sub(index.used) < QUIET);
     }
 
@@ -138,13 +139,13 @@ impl Chats {
 
     /// Forgets all that is in memory of a chat, as when its messages were deleted.
     pub fn forget(&self, chat: ChatId) {
-        drop(self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(&chat));
+        drop(self.kept.lock().remove(&chat));
     }
 
     /// How many bytes the indexes take, about.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.lock();
         kept.values().map(|index| index.bytes).sum()
     }
 
@@ -161,7 +162,7 @@ impl Chats {
     /// The place of a chat's index.
     pub(super) fn of(&self, chat: ChatId) -> Held {
         let now = self.clock.steady();
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         let index = kept.entry(chat).or_insert_with(|| Kept { index: Held::default(), used: now, bytes: 0 });
         index.used = now;
         index.index.clone()
@@ -170,7 +171,7 @@ impl Chats {
     /// Records how much a chat's index takes; those unused for longest leave where all together take too much, but none that is
     /// in use.
     pub(super) fn measured(&self, chat: ChatId, bytes: usize) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         if let Some(index) = kept.get_mut(&chat) {
             index.bytes = bytes;
         }

@@ -2,9 +2,10 @@
 //! comes after the next turn, also after a restart: what lacks a vector is seen when the vectors of a chat are read.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use chrono_tz::Tz;
+use parking_lot::Mutex;
 
 use super::chats::{ChatIndex, Chats};
 use super::meaning::Meaning;
@@ -111,7 +112,7 @@ impl VectorMaker {
     }
 
     fn with_busy<T>(&self, work: impl FnOnce(&mut HashMap<ChatId, bool>) -> T) -> T {
-        work(&mut self.busy.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.busy.lock())
     }
 }
 

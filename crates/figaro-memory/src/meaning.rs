@@ -2,9 +2,10 @@
 //! for each kind, and retrieval goes on with words alone.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::timeout;
 
 use figaro_base::clock::Clock;
@@ -126,6 +127,6 @@ impl Meaning {
     }
 
     fn with_failures<T>(&self, work: impl FnOnce(&mut Failures) -> T) -> T {
-        work(&mut self.failures.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.failures.lock())
     }
 }

@@ -18,10 +18,11 @@ mod unread;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
+use parking_lot::RwLock;
 use serde::Serialize;
 
 pub use self::agents::{AgentFiles, AgentSet, Names, schema as agent_schema};
@@ -252,23 +253,23 @@ impl Prompts {
     /// The agents of this moment: they change when the owner's files do.
     #[must_use]
     pub fn agents(&self) -> Arc<AgentSet> {
-        self.agents.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.agents.read().clone()
     }
 
     /// Has other agents answer from now on. A turn that has begun goes on with those it began with.
     pub fn replace_agents(&self, agents: AgentSet) {
-        *self.agents.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(agents);
+        *self.agents.write() = Arc::new(agents);
     }
 
     /// The context packs of this moment.
     #[must_use]
     pub fn packs(&self) -> Arc<PackSet> {
-        self.packs.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.packs.read().clone()
     }
 
     /// Has other packs hold from now on. A turn that has begun goes on with those it began with.
     pub fn replace_packs(&self, packs: PackSet) {
-        *self.packs.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(packs);
+        *self.packs.write() = Arc::new(packs);
     }
 
     /// All personas of files, by name.

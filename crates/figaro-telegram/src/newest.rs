@@ -1,7 +1,9 @@
 //! The newest message of each private chat: an answer quotes its question where others have come in between.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use figaro_base::ids::{ChatId, MessageId};
 use figaro_domain::chat::Place;
@@ -17,7 +19,7 @@ impl Newest {
     /// Notes a message of a chat. In a group every answer quotes its question anyway.
     pub fn note(&self, place: &Place, message: impl Into<Option<MessageId>>) {
         let Some(message) = message.into().filter(|_| !place.is_group()) else { return };
-        let mut newest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut newest = self.0.lock();
         if newest.len() >= MAX_CHATS && !newest.contains_key(&place.chat) {
             newest.clear();
         }
@@ -28,7 +30,7 @@ impl Newest {
     /// Whether a newer message than this one is known in its chat.
     #[must_use]
     pub fn is_behind(&self, chat: ChatId, message: MessageId) -> bool {
-        let newest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let newest = self.0.lock();
         newest.get(&chat).is_some_and(|newest| *newest > message)
     }
 }

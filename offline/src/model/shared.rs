@@ -1,9 +1,10 @@
 //! What the routes of the running offline model share: the brain, the clock, and what happened so far.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
 
 use super::reply::{Brain, Reply};
 use super::request::ModelRequest;
@@ -90,6 +91,6 @@ impl Shared {
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Seen) -> T) -> T {
-        work(&mut self.0.seen.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.0.seen.lock())
     }
 }

@@ -1,7 +1,8 @@
 //! What tests plan for the offline Tavily, and what it was asked.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::answer::Answer;
 
@@ -53,6 +54,6 @@ impl Records {
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Seen) -> T) -> T {
-        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.0.lock())
     }
 }

@@ -6,10 +6,11 @@ use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
@@ -206,14 +207,14 @@ impl Saved {
 impl Keeper {
     /// Files that are not in the folder yet.
     fn missing(&self, state: &State) -> Vec<(String, Vec<u8>)> {
-        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = self.written.lock();
         let new = state.files.iter().filter(|(id, _)| !written.files.contains(*id));
         new.map(|(id, file)| (id.clone(), file.bytes.clone())).collect()
     }
 
     /// Writes the files first: a world names only what is there.
     fn write(&self, saved: &Saved, files: Vec<(String, Vec<u8>)>) -> io::Result<()> {
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut written = self.written.lock();
         for (id, bytes) in files {
             replace(&self.folder, &id, &bytes)?;
             written.files.insert(id);

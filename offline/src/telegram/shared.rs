@@ -1,8 +1,9 @@
 //! What the parts of the running server share: the state behind its lock, the signal of its changes, and the clock.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::state::State;
@@ -26,12 +27,12 @@ impl Shared {
 
     /// Looks at the state.
     pub(super) fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
-        look(&self.0.state.lock().unwrap_or_else(PoisonError::into_inner))
+        look(&self.0.state.lock())
     }
 
     /// Changes the state and wakes who waits for changes.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        let result = change(&mut self.0.state.lock().unwrap_or_else(PoisonError::into_inner));
+        let result = change(&mut self.0.state.lock());
         self.0.changed.send_replace(());
         result
     }

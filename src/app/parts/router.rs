@@ -1,6 +1,8 @@
 //! What decides what becomes of an update.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::base::Bot;
 use super::turns::rights;

@@ -1,10 +1,11 @@
 //! How a turn is told to end, and what it has to ask before it shows or does anything. The queues hold one half, the turn
 //! the other.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::question::Question;
@@ -59,7 +60,7 @@ impl Control {
     /// Why the turn was cancelled; of one that was not, that the bot shuts down.
     #[must_use]
     pub fn reason(&self) -> CancelReason {
-        match &*lock(&self.phase) {
+        match &*self.phase.lock() {
             Phase::Ended(reason) => reason.clone(),
             Phase::Open | Phase::Committed | Phase::Parked => CancelReason::Shutdown,
         }
@@ -67,12 +68,12 @@ impl Control {
 
     /// Whether the turn was told to end.
     pub(super) fn is_ended(&self) -> bool {
-        matches!(*lock(&self.phase), Phase::Ended(_))
+        matches!(*self.phase.lock(), Phase::Ended(_))
     }
 
     /// The turn is about to show or do something; `false` if it has been told to end, and must do neither.
     pub fn commit(&self) -> bool {
-        let mut phase = lock(&self.phase);
+        let mut phase = self.phase.lock();
         match *phase {
             Phase::Open => *phase = Phase::Committed,
             Phase::Committed | Phase::Parked => {}
@@ -83,7 +84,7 @@ impl Control {
 
     /// The turn is stored as one that waits for a person; `false` if it has been told to end before.
     pub(super) fn park(&self) -> bool {
-        let mut phase = lock(&self.phase);
+        let mut phase = self.phase.lock();
         let may_wait = !matches!(*phase, Phase::Ended(_));
         if may_wait {
             *phase = Phase::Parked;
@@ -94,7 +95,7 @@ impl Control {
     /// A person wants no more of the turn; `false` if it waits for a person, which this does not end.
     pub fn stop(&self) -> bool {
         self.end(CancelReason::Stopped);
-        !matches!(*lock(&self.phase), Phase::Parked)
+        !matches!(*self.phase.lock(), Phase::Parked)
     }
 
     /// Whether the words of the turn say that it was stopped.
@@ -115,12 +116,12 @@ impl Control {
     }
 
     pub(super) fn is_open(&self) -> bool {
-        matches!(*lock(&self.phase), Phase::Open | Phase::Ended(CancelReason::Again(_)))
+        matches!(*self.phase.lock(), Phase::Open | Phase::Ended(CancelReason::Again(_)))
     }
 
     /// Beginning again is for a turn that is still open; a later reason to do so, or to stop instead, counts.
     pub(super) fn end(&self, reason: CancelReason) {
-        let mut phase = lock(&self.phase);
+        let mut phase = self.phase.lock();
         let counts = match (&*phase, &reason) {
             (Phase::Open | Phase::Ended(CancelReason::Again(_)), _) => true,
             (Phase::Committed, reason) => !matches!(reason, CancelReason::Again(_)),
@@ -132,9 +133,4 @@ impl Control {
             self.cancel.cancel();
         }
     }
-}
-
-/// A lock whose holder panicked still guards a whole phase: every change is one assignment.
-fn lock(phase: &Mutex<Phase>) -> MutexGuard<'_, Phase> {
-    phase.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,9 +2,10 @@
 //! delivered.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::control::{CancelReason, Control};
@@ -106,7 +107,7 @@ impl Ender {
     /// Counts one more notice about what somebody asks for; `false` while owners have had one.
     fn may_notify(&self, approval: &Approval) -> bool {
         let now = self.reporter.now();
-        let mut told = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.notices.lock();
         told.retain(|_, at| now - *at < NOTICE_PAUSE);
         let is_new = told.len() < MAX_NOTICES && !told.contains_key(&approval.requester.user);
         if is_new {

@@ -4,10 +4,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use crate::channel::Channel;
@@ -326,11 +327,11 @@ impl Extractor {
     }
 
     fn with_unreached<T>(&self, work: impl FnOnce(&mut HashSet<UserId>) -> T) -> T {
-        work(&mut self.unreached.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.unreached.lock())
     }
 
     fn with_busy<T>(&self, work: impl FnOnce(&mut HashMap<UserId, bool>) -> T) -> T {
-        work(&mut self.busy.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.busy.lock())
     }
 }
 

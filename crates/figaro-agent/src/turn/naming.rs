@@ -2,8 +2,10 @@
 //! to the caps of the day and is left out where little of them is left. What fails is tried again after the next exchange.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::outcome::Outcome;
 use super::question::Question;
@@ -155,7 +157,7 @@ impl Namer {
     }
 
     fn with_busy<T>(&self, work: impl FnOnce(&mut HashSet<SessionId>) -> T) -> T {
-        work(&mut self.busy.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.busy.lock())
     }
 }
 

@@ -1,6 +1,8 @@
 //! What whoever asks from outside of Telegram has chosen for one turn: it counts before what their conversation is set to.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::run::Handed;
 use crate::tools::Tool;
@@ -74,12 +76,12 @@ impl Requested {
 impl Left {
     /// The turn leaves this to whoever asks.
     pub(super) fn hand(&self, handed: Handed) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(handed);
+        *self.0.lock() = Some(handed);
     }
 
     /// What the turn has left, once it is over. It is given once: it may be long, and has one keeper.
     #[must_use]
     pub fn take(&self) -> Option<Handed> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 }

@@ -1,8 +1,7 @@
 //! How the bot is doing, for `/status`: written where things fail, read by the command.
 
-use std::sync::{Mutex, PoisonError};
-
 use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
 
 /// When the bot started, what last went wrong, and who answered last.
 #[derive(Debug)]
@@ -22,23 +21,23 @@ impl Vitals {
 
     /// Something failed, under this label.
     pub fn failed(&self, at: DateTime<Utc>, label: &'static str) {
-        *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some((at, label));
+        *self.last_error.lock() = Some((at, label));
     }
 
     /// This model wrote an answer.
     pub fn answered_by(&self, model: &str) {
-        *self.last_model.lock().unwrap_or_else(PoisonError::into_inner) = Some(model.to_owned());
+        *self.last_model.lock() = Some(model.to_owned());
     }
 
     /// The model that wrote the last answer, as `provider:model`.
     #[must_use]
     pub fn last_model(&self) -> Option<String> {
-        self.last_model.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.last_model.lock().clone()
     }
 
     /// What last failed, and when.
     #[must_use]
     pub fn last_error(&self) -> Option<(DateTime<Utc>, &'static str)> {
-        *self.last_error.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.last_error.lock()
     }
 }

@@ -1,12 +1,13 @@
 //! What one caller may use and has used: whoever shows a key, a token's subject, or all who need show nothing together.
 
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::NaiveDate;
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::super::error::ApiError;
@@ -148,7 +149,7 @@ impl Account {
     /// When there is none, or the tokens of the day are used up.
     pub fn admit(&self, today: NaiveDate) -> Result<Room, ApiError> {
         if let Some(most) = self.limits.per_day {
-            let spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+            let spent = self.spent.lock();
             if spent.day == today && spent.tokens >= most {
                 let words = format!(
                     "the {most} tokens that this key or token has in a day are used up; it has new ones tomorrow"
@@ -202,7 +203,7 @@ impl Account {
 
     /// Counts what was used.
     pub fn spend(&self, tokens: u64, today: NaiveDate) {
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spent = self.spent.lock();
         if spent.day != today {
             *spent = Spent { day: today, tokens: 0 };
         }

@@ -1,8 +1,9 @@
 //! The accounts of those who show tokens: one for each subject, as many as fit.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::account::{Account, Limits, Shared};
@@ -31,7 +32,7 @@ impl Subjects {
 
     /// The account of a subject, named in words that no other has.
     pub(super) fn account(&self, subject: &str) -> Arc<Account> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         let now = Instant::now();
         if let Some(seen) = known.get_mut(subject) {
             seen.last = now;
@@ -66,7 +67,7 @@ mod tests {
         for number in 0..MAX_SUBJECTS {
             subjects.account(&number.to_string());
         }
-        assert_eq!(subjects.known.lock().unwrap().len(), MAX_SUBJECTS);
+        assert_eq!(subjects.known.lock().len(), MAX_SUBJECTS);
         assert!(subjects.account("ann").count().is_err(), "whoever is at work is not forgotten");
         assert!(subjects.account("bob").count().is_ok(), "who was there longest ago is");
     }

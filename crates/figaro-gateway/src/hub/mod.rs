@@ -9,8 +9,9 @@ mod turn;
 mod unnamed;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 pub use self::follower::Follower;
@@ -158,7 +159,7 @@ impl Hub {
 
     /// A lock whose holder panicked still guards whole maps: every change is complete before anything can fail.
     fn turns(&self) -> MutexGuard<'_, Turns> {
-        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+        self.turns.lock()
     }
 }
 

@@ -1,7 +1,8 @@
 //! One turn that can be followed.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -325,6 +326,6 @@ impl Turn {
 
     /// A lock whose holder panicked still guards a whole log: every change is one assignment.
     fn log(&self) -> MutexGuard<'_, Log> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+        self.log.lock()
     }
 }

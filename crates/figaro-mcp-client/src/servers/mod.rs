@@ -11,8 +11,10 @@ mod stdio;
 mod tools;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+
+use parking_lot::RwLock;
 
 pub use self::call::{CallError, Part, Reply};
 use self::keeper::Keeper;
@@ -49,7 +51,7 @@ impl Servers {
     /// Has these servers in the place of those there are. One that is described as before goes on undisturbed.
     pub fn replace(&self, configs: Vec<ServerConfig>) {
         let Inner { recipe, background, all, changes } = &*self.0;
-        let mut all = all.write().unwrap_or_else(PoisonError::into_inner);
+        let mut all = all.write();
         let mut before = std::mem::take(&mut *all);
         for config in configs {
             let name = config.name.clone();
@@ -82,7 +84,7 @@ impl Servers {
     /// The servers in the order of their names.
     #[must_use]
     pub fn all(&self) -> Vec<Arc<Server>> {
-        self.0.all.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        self.0.all.read().values().cloned().collect()
     }
 
     /// The names of all servers.
@@ -94,7 +96,7 @@ impl Servers {
     /// The server of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Arc<Server>> {
-        self.0.all.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        self.0.all.read().get(name).cloned()
     }
 
     /// The server whose tool this is, as long as its name stands for the same program or address and it is not off.

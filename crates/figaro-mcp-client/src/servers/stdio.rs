@@ -3,10 +3,11 @@
 use std::io;
 use std::pin::Pin;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rmcp::RoleClient;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -116,7 +117,7 @@ struct Pipe {
 fn close(input: &Weak<Mutex<Pipe>>) {
     let Some(pipe) = input.upgrade() else { return };
     let waiting = {
-        let mut pipe = pipe.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pipe = pipe.lock();
         drop(pipe.inner.take());
         pipe.waiting.take()
     };
@@ -129,7 +130,7 @@ impl Input {
         context: &mut Context<'_>,
         act: impl FnOnce(Pin<&mut ChildStdin>, &mut Context<'_>) -> Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
-        let mut pipe = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pipe = self.0.lock();
         let Some(inner) = pipe.inner.as_mut() else {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         };

@@ -1,7 +1,9 @@
 //! All rules in their order, the owner's first, and which of them are about each method.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock};
+
+use parking_lot::RwLock;
 
 use figaro_mcp::table::{Method, Table};
 use serde_json::Map;
@@ -201,11 +203,11 @@ impl Policy {
     /// The rules of this moment; a call is decided by one state of them.
     #[must_use]
     pub fn rules(&self) -> Arc<Rules> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.read().clone()
     }
 
     /// Has other rules hold from now on.
     pub fn replace(&self, rules: Rules) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
+        *self.0.write() = Arc::new(rules);
     }
 }

@@ -3,7 +3,7 @@
 //! answer rests on, and break on what they do not know.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use genai::adapter::AdapterKind;
 use genai::chat::{ChatOptions, ChatRequest, ChatStream, RawFrameRef, ReasoningEffort};
 use genai::resolver::{AuthData, Endpoint};
 use genai::{ModelIden, ServiceTarget};
+use parking_lot::Mutex;
 use reqwest::header::HeaderValue;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -133,7 +134,7 @@ struct Frames {
 
 impl Heard {
     fn note(&self, frame: RawFrameRef<'_>) {
-        let mut frames = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frames = self.0.lock();
         frames.any_data |= !frame.data.is_empty();
         frames.any_empty |= frame.data.is_empty();
         match frame.json() {
@@ -144,12 +145,12 @@ impl Heard {
     }
 
     fn next(&self) -> Option<Value> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).waiting.pop_front()
+        self.0.lock().waiting.pop_front()
     }
 
     /// Something came, and nothing of it was an event.
     fn is_foreign(&self) -> bool {
-        let frames = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let frames = self.0.lock();
         frames.any_empty && !frames.any_data
     }
 }

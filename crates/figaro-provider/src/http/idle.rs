@@ -1,10 +1,11 @@
 //! Ends a stream whose provider has gone silent. Silence is the lack of bytes, not of events: a model that thinks for
 //! minutes only sends signs of life which never become events.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
+use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{EventStream, ProviderError};
@@ -22,11 +23,11 @@ impl Pulse {
 
     /// Notes that the provider was heard.
     pub(crate) fn beat(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.0.lock() = Instant::now();
     }
 
     fn last(&self) -> Instant {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.lock()
     }
 }
 

@@ -2,7 +2,9 @@
 //! to be kept.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::Arc;
+
+use parking_lot::{RwLock, RwLockWriteGuard};
 
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
@@ -27,12 +29,12 @@ struct NoMarks;
 
 impl MemoryEngine {
     fn content(&self) -> Arc<Content> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.0.read())
     }
 
     /// The content for a change. Nothing panics while it is held, so it is whole also if the lock is poisoned.
     fn change(&self) -> RwLockWriteGuard<'_, Arc<Content>> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+        self.0.write()
     }
 }
 

@@ -6,9 +6,10 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use redb::{
     CommitError, CompactionError, Database, DatabaseError, ReadOnlyDatabase, ReadOnlyTable, ReadTransaction,
     ReadableDatabase, StorageError, TableDefinition, TableError, TableHandle, TransactionError,
@@ -62,12 +63,12 @@ impl RedbEngine {
     }
 
     fn db(&self) -> Arc<Database> {
-        Arc::clone(&self.db.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.db.read())
     }
 
     /// The database for what nobody else may use it meanwhile.
     fn db_mut(&mut self) -> Result<&mut Database> {
-        let db = self.db.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let db = self.db.get_mut();
         Arc::get_mut(db).ok_or_else(|| EngineError::failed(&"somebody looks at it"))
     }
 }
@@ -106,7 +107,7 @@ impl Rewritable for RedbEngine {
     }
 
     fn alone(&self) -> MutexGuard<'_, ()> {
-        self.committing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.committing.lock()
     }
 
     fn open_fresh(&self, folder: &Path) -> Result<Box<dyn Engine>> {
@@ -120,8 +121,7 @@ impl Rewritable for RedbEngine {
         let db = open(&file(fresh))?;
         fs::rename(file(fresh), file(&self.folder)).map_err(failed)?;
         // Before anything else can fail: from now on the old file has no name.
-        let old =
-            std::mem::replace(&mut *self.db.write().unwrap_or_else(PoisonError::into_inner), Arc::new(db));
+        let old = std::mem::replace(&mut *self.db.write(), Arc::new(db));
         drop(old);
         folder::sync_entries(&self.folder).map_err(failed)?;
         remove(fresh).map_err(failed)

@@ -7,7 +7,8 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
@@ -139,7 +140,7 @@ struct Copying<'a>(&'a Since);
 impl Since {
     /// Begins to note what is committed; `None` if somebody does already. `_alone` shows that nothing is just being committed.
     fn begin(&self, _alone: &MutexGuard<'_, ()>) -> Option<Copying<'_>> {
-        let mut noted = self.lock();
+        let mut noted = self.0.lock();
         match *noted {
             Some(_) => None,
             None => {
@@ -151,23 +152,19 @@ impl Since {
 
     /// Notes a batch that was committed, if that is wanted.
     pub(super) fn note(&self, batch: &Batch) {
-        if let Some(noted) = &mut *self.lock() {
+        if let Some(noted) = &mut *self.0.lock() {
             let _bytes = noted.absorb(batch.clone());
         }
     }
 
     /// All changes that were noted since the last time, as one.
     fn take(&self) -> Batch {
-        self.lock().as_mut().map(std::mem::take).unwrap_or_default()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Batch>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().as_mut().map(std::mem::take).unwrap_or_default()
     }
 }
 
 impl Drop for Copying<'_> {
     fn drop(&mut self) {
-        *self.0.lock() = None;
+        *self.0.0.lock() = None;
     }
 }

@@ -1,6 +1,6 @@
 //! What a look at a closed store tells without a change of anything in it, for `figaro check`.
 
-use std::sync::RwLock;
+use parking_lot::RwLock;
 
 use super::buffer::Buffer;
 use super::fault::Fault;
@@ -52,7 +52,7 @@ fn seen(reader: &dyn Reader, url: &StoreUrl, bot: BotId) -> Result<Look> {
     let space = format::examine(reader, url, bot, found)?;
     let read = || -> Result<Look, Fault> {
         let nothing = RwLock::new(Buffer::default());
-        let buffer = nothing.read().map_err(|poisoned| Fault::Panic(poisoned.to_string()))?;
+        let buffer = nothing.read();
         let snapshot = Snapshot::of(reader, buffer, &space)?;
         let tables = Tables::of(&snapshot);
         let updates = tables.unreadable.keys_of(&[])?.count();

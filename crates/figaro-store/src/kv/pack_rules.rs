@@ -2,7 +2,9 @@
 //! store: whoever has read the files of packs hands them in.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
 
 use super::fault::Fault;
 use super::key;
@@ -17,12 +19,12 @@ pub(super) struct PackRules(RwLock<Arc<BTreeMap<String, Rules>>>);
 impl PackRules {
     /// Has these hold from now on.
     pub(super) fn set(&self, rules: BTreeMap<String, Rules>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
+        *self.0.write() = Arc::new(rules);
     }
 
     /// Those of the packs that a chat has chosen, together.
     pub(super) fn in_chat(&self, tables: &Tables<'_>, chat: ChatId) -> Result<Rules, Fault> {
-        let all = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let all = self.0.read().clone();
         let mut together = Rules::default();
         if all.is_empty() {
             return Ok(together);

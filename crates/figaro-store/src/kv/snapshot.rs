@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::RwLockReadGuard;
+
+use parking_lot::RwLockReadGuard;
 
 use super::buffer::Buffer;
 use super::fault::Fault;

@@ -5,10 +5,11 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex, RwLock};
 use tokio::sync::watch;
 
 use super::buffer::Buffer;
@@ -67,7 +68,7 @@ pub(super) struct Watch(Arc<Written>);
 impl Watch {
     /// The sessions so far, by their keys.
     pub(super) fn written(&self) -> BTreeSet<Vec<u8>> {
-        lock(&self.0).clone()
+        self.0.lock().clone()
     }
 }
 
@@ -179,14 +180,14 @@ impl Writer {
     /// Notes from now on in which sessions messages are written.
     pub(super) fn watch(&self) -> Watch {
         let noted = Arc::default();
-        lock(&self.state.watches).push(Arc::downgrade(&noted));
+        self.state.watches.lock().push(Arc::downgrade(&noted));
         Watch(noted)
     }
 
     /// Waits until all that was changed so far is durable, without a commit of its own: it comes with the next one that
     /// somebody waits for, or a moment later.
     pub(super) async fn settle(&self) -> Result<(), Fault> {
-        let number = self.state.buffer.read().unwrap_or_else(PoisonError::into_inner).number();
+        let number = self.state.buffer.read().number();
         self.durable(number).await
     }
 
@@ -226,7 +227,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        lock(&self.state.asked).stop = true;
+        self.state.asked.lock().stop = true;
         self.state.wake.notify_one();
         if let Some(thread) = self.thread.take() {
             // Its panics are caught, so there is nothing to learn.
@@ -253,14 +254,14 @@ impl State {
 
     fn snapshot(&self) -> Result<Snapshot<'_>, Fault> {
         // The buffer first: what has left it is in the engine then.
-        let buffer = self.buffer.read().unwrap_or_else(PoisonError::into_inner);
+        let buffer = self.buffer.read();
         Snapshot::of(&*self.engine, buffer, &self.space)
     }
 
     /// Runs the work of an operation on the store as it is, and makes its changes. Records that it found unreadable are set
     /// aside also if it fails.
     fn perform(&self, work: &mut Work<'_>) -> Result<Done, Fault> {
-        let _alone = lock(&self.writing);
+        let _alone = self.writing.lock();
         let snapshot = self.snapshot()?;
         let mut changes = Changes::new(&self.space);
         let outcome = work(&Tables::of(&snapshot), &mut changes);
@@ -283,18 +284,18 @@ impl State {
             self.engine.write(&batch)?;
             return Ok(Done { outcome, number: before });
         }
-        let number = self.buffer.write().unwrap_or_else(PoisonError::into_inner).add(batch);
+        let number = self.buffer.write().add(batch);
         Ok(Done { outcome, number })
     }
 
     /// Tells who watches in which sessions messages are about to be written.
     fn note(&self, batch: &Batch) {
-        let mut watches = lock(&self.watches);
+        let mut watches = self.watches.lock();
         let all = self.space.range(&Keys::beginning_with([]));
         watches.retain(|watch| watch.strong_count() > 0);
         for noted in watches.iter().filter_map(Weak::upgrade) {
             let written = batch.range(MESSAGES, &all).map(|(key, _)| self.space.inner(key.to_vec()));
-            lock(&noted).extend(written.filter_map(|key| Some(key::session_of_message(&key)?.to_vec())));
+            noted.lock().extend(written.filter_map(|key| Some(key::session_of_message(&key)?.to_vec())));
         }
     }
 
@@ -303,9 +304,8 @@ impl State {
         if self.progress.borrow().durable >= number {
             return;
         }
-        let is_much =
-            self.buffer.read().unwrap_or_else(PoisonError::into_inner).waiting_bytes() > WAITING_BYTES;
-        let mut asked = lock(&self.asked);
+        let is_much = self.buffer.read().waiting_bytes() > WAITING_BYTES;
+        let mut asked = self.asked.lock();
         let is_first = asked.since.is_none();
         asked.since.get_or_insert_with(Instant::now);
         if durable == Durable::Now || is_much {
@@ -320,7 +320,7 @@ impl State {
     /// Serves until it is told to stop.
     fn serve(&self, mut marks: Marks) {
         loop {
-            let mut asked = lock(&self.asked);
+            let mut asked = self.asked.lock();
             loop {
                 let is_wanted = asked.until > self.progress.borrow().durable && !self.is_broken();
                 let waiting = asked.since.map(|since| LINGER.saturating_sub(since.elapsed()));
@@ -328,12 +328,10 @@ impl State {
                 if asked.stop || is_wanted || rest == Some(Duration::ZERO) {
                     break;
                 }
-                asked = match rest {
-                    Some(rest) => {
-                        self.wake.wait_timeout(asked, rest).unwrap_or_else(PoisonError::into_inner).0
-                    }
-                    None => self.wake.wait(asked).unwrap_or_else(PoisonError::into_inner),
-                };
+                match rest {
+                    Some(rest) => drop(self.wake.wait_for(&mut asked, rest)),
+                    None => self.wake.wait(&mut asked),
+                }
             }
             asked.since = None;
             let stop = asked.stop;
@@ -356,7 +354,7 @@ impl State {
     fn commit(&self, marks: &mut Marks) -> Result<u64, String> {
         let mark = marks.next();
         let counted = serde_json::to_vec(&mark).map_err(|error| error.to_string())?;
-        let mut buffer = self.buffer.write().unwrap_or_else(PoisonError::into_inner);
+        let mut buffer = self.buffer.write();
         buffer.add_to_commit(META, MARK, counted);
         let (batch, number) = buffer.begin_flush();
         drop(buffer);
@@ -375,14 +373,10 @@ impl State {
         }
         match self.commit(marks) {
             Ok(number) => {
-                self.buffer.write().unwrap_or_else(PoisonError::into_inner).end_flush();
+                self.buffer.write().end_flush();
                 self.progress.send_modify(|progress| progress.durable = number);
             }
             Err(reason) => self.progress.send_modify(|progress| progress.broken = Some(reason)),
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,9 @@
 //! Telegram's lists of commands: one for everybody in each language, and one for each chat that has set its own language.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::cards::Cards;
@@ -61,7 +62,7 @@ impl Menus {
 
     /// Notes what a chat has; gives what it had.
     fn replace(&self, chat: ChatId, tag: Option<&'static str>) -> Option<&'static str> {
-        let mut menus = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut menus = self.0.lock();
         match tag {
             Some(tag) => menus.insert(chat, tag),
             None => menus.remove(&chat),

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use parking_lot::Mutex;
 
 use figaro_base::ids::ChatId;
 
@@ -18,13 +19,13 @@ pub struct Erasures(Arc<Mutex<HashMap<ChatId, DateTime<Utc>>>>);
 impl Erasures {
     /// Notes that a chat has something forgotten now.
     pub(super) fn note(&self, chat: ChatId, now: DateTime<Utc>) {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         last.retain(|_, at| now - *at < UNDO);
         last.insert(chat, now);
     }
 
     fn has_since(&self, chat: ChatId, time: DateTime<Utc>) -> bool {
-        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = self.0.lock();
         last.get(&chat).is_some_and(|at| *at >= time)
     }
 }
@@ -51,7 +52,7 @@ impl<K: Eq + Hash, V> Removed<K, V> {
 
     /// Keeps what was removed from a chat now.
     pub(super) fn keep(&self, id: K, value: V, chat: ChatId, now: DateTime<Utc>) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         kept.retain(|_, one| now - one.at < UNDO);
         kept.insert(id, Kept { value, chat, at: now });
     }
@@ -61,7 +62,7 @@ impl<K: Eq + Hash, V> Removed<K, V> {
     where
         V: Clone,
     {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.lock();
         let one = kept.get(id).filter(|one| self.is_free(one, chat, now))?;
         Some((one.value.clone(), one.at))
     }
@@ -72,7 +73,7 @@ impl<K: Eq + Hash, V> Removed<K, V> {
 
     /// What was removed from this chat, to be put back now; `None` where that is over.
     pub(super) fn take(&self, id: &K, chat: ChatId, now: DateTime<Utc>) -> Option<V> {
-        let taken = self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(id)?;
+        let taken = self.kept.lock().remove(id)?;
         self.is_free(&taken, chat, now).then_some(taken.value)
     }
 }

@@ -1,10 +1,11 @@
 //! `/retry`, and the buttons under an answer that broke off or failed: again, with another model, go on.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
+use parking_lot::Mutex;
 
 use super::asker::Asker;
 use super::card::Card;
@@ -159,7 +160,7 @@ impl Retry {
     /// Whether this is the first press under a message: of two in a moment only one counts.
     fn is_first(&self, press: &Press<'_>) -> bool {
         let now = self.cards.now();
-        let mut pressed = self.pressed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pressed = self.pressed.lock();
         pressed.retain(|_, at| now - *at < REMEMBERED);
         pressed.insert((press.asker.place.chat, press.message), now).is_none()
     }

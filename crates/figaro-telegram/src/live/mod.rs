@@ -11,13 +11,14 @@ mod standing;
 mod state;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use self::preview::{Preview, lock};
+use self::preview::Preview;
 pub(super) use self::state::MESSAGE_UNITS;
 use super::send::Sender;
 use super::tries::pauses;
@@ -50,7 +51,7 @@ struct Listed {
 
 impl Drop for Listed {
     fn drop(&mut self) {
-        lock(&self.previews).remove(&self.run);
+        self.previews.lock().remove(&self.run);
     }
 }
 
@@ -66,7 +67,7 @@ impl Live {
     /// changes a message is waited for as long as it takes, else it might put the answer back to a part of it. `None` if the
     /// bot stops before the store says which they are.
     pub async fn settle(&self, run: RunId) -> Option<Vec<LiveMessage>> {
-        let preview = lock(&self.previews).get(&run).cloned();
+        let preview = self.previews.lock().get(&run).cloned();
         if let Some(preview) = preview {
             preview.end();
             drop(timeout(TRANSIENT_CALL_TIMEOUT, preview.transient_call.lock()).await);
@@ -87,7 +88,7 @@ impl Live {
 
     fn begin(&self, preview: Preview) {
         let (run, preview) = (preview.run, Arc::new(preview));
-        lock(&self.previews).insert(run, Arc::clone(&preview));
+        self.previews.lock().insert(run, Arc::clone(&preview));
         let (sender, previews) = (self.sender.clone(), Arc::clone(&self.previews));
         self.background.spawn("live", async move {
             let _listed = Listed { previews, run };
@@ -112,7 +113,7 @@ impl Listener for Live {
             }
             return;
         }
-        let Some(preview) = lock(&self.previews).get(&event.run).cloned() else {
+        let Some(preview) = self.previews.lock().get(&event.run).cloned() else {
             return;
         };
         match &event.kind {

@@ -1,9 +1,9 @@
 //! The preview of one turn: the text and status that have not been shown yet, and the wait for more. [`super::Live`] writes it; it is sent by
 //! [`mod@super::draft`] and [`mod@super::group`].
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
@@ -65,7 +65,7 @@ impl Preview {
     }
 
     pub(super) fn change(&self, change: impl FnOnce(&mut Incoming)) {
-        change(&mut lock(&self.incoming));
+        change(&mut self.incoming.lock());
         self.changed.notify_one();
     }
 
@@ -74,7 +74,7 @@ impl Preview {
     }
 
     pub(super) fn look<T>(&self, look: impl FnOnce(&Incoming) -> T) -> T {
-        look(&lock(&self.incoming))
+        look(&self.incoming.lock())
     }
 
     pub(super) fn has_ended(&self) -> bool {
@@ -83,7 +83,7 @@ impl Preview {
 
     /// Moves the new text and status into the state. `false` once the turn has ended.
     pub(super) fn update(&self, state: &mut PreviewState) -> bool {
-        let mut incoming = lock(&self.incoming);
+        let mut incoming = self.incoming.lock();
         state.push(incoming.pass, &std::mem::take(&mut incoming.text), incoming.status.clone());
         !incoming.ended
     }
@@ -130,8 +130,4 @@ impl Update {
             }
         }
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -18,7 +18,7 @@ impl Router {
         tracing::error!(update = %update.id, kind, reason, "an update cannot be dealt with; it is kept as text");
         let kept = UnreadableUpdate::new(update.id, &update.body.to_string());
         self.inbox.set_aside(vec![kept], self.clock.now()).await?;
-        let is_new = self.odd_kinds.lock().is_ok_and(|mut told| told.insert(kind.to_owned()));
+        let is_new = self.odd_kinds.lock().insert(kind.to_owned());
         if is_new {
             let id = update.id.to_string();
             let words = |texts: &Texts| fill(texts.update_odd(), &[("kind", kind), ("id", &id)]);

@@ -1,6 +1,6 @@
 //! Messages of other bots: those that an owner allowed in a group are answered when they speak to this one, within bounds.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use super::{Arrival, Fate, Router};
 use crate::commands::Card;
@@ -61,12 +61,12 @@ impl Router {
     }
 
     fn heard(&self, part: &Inbound) -> Ruling {
-        let mut exchanges = self.exchanges.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut exchanges = self.exchanges.lock();
         exchanges.heard(part.place.chat, &part.speaker.user, &part.text, self.clock.now())
     }
 
     /// A person writes in a chat: bots may be answered there again.
     pub(super) fn person_spoke(&self, part: &Inbound) {
-        self.exchanges.lock().unwrap_or_else(PoisonError::into_inner).person_spoke(part.place.chat);
+        self.exchanges.lock().person_spoke(part.place.chat);
     }
 }

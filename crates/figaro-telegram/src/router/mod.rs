@@ -17,8 +17,9 @@ mod sessions;
 mod talk;
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 
 use self::fate::{Arrival, Fate};

@@ -1,6 +1,6 @@
 //! Codes that owners give to people: a stranger who sends one in private, or opens its link, is let in.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use super::{Arrival, Fate, Router};
 use crate::commands::{Asker, Card, named};
@@ -39,7 +39,7 @@ impl Router {
 
     async fn pair(self: &Arc<Self>, part: Inbound, code: &str) -> Result<Fate, StoreError> {
         let (user, now) = (part.speaker.user.clone(), self.clock.now());
-        let may_guess = self.guesses.lock().unwrap_or_else(PoisonError::into_inner).may_guess(&user, now);
+        let may_guess = self.guesses.lock().may_guess(&user, now);
         if !may_guess {
             return Ok(Fate::Dropped("too_many_codes"));
         }
@@ -55,7 +55,7 @@ impl Router {
             tracing::info!(%user, "somebody came in with a code");
             texts.access_greeting().to_owned()
         } else {
-            let has_more = self.guesses.lock().unwrap_or_else(PoisonError::into_inner).note_wrong(user, now);
+            let has_more = self.guesses.lock().note_wrong(user, now);
             let words = if has_more { texts.code_wrong() } else { texts.code_wrong_last() };
             fill(words, &[("hours", &PairingCode::HOURS.to_string())])
         };

@@ -1,8 +1,8 @@
 //! What the offline model was asked, and what was wrong with it.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::super::fault::VectorFault;
@@ -107,6 +107,6 @@ impl Records {
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Seen) -> T) -> T {
-        work(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.seen.lock())
     }
 }

@@ -1,7 +1,9 @@
 //! A brain for tests: replies in the order they were written down, or chosen by what the user said.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::super::reply::{Brain, Reply};
 use super::super::request::ModelRequest;
@@ -76,7 +78,7 @@ impl Script {
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Lines) -> T) -> T {
-        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.0.lock())
     }
 }
 

@@ -1,8 +1,9 @@
 //! Who may approve a call and take one back, and what was approved for the next hour.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
 
 use crate::tools::ToolContext;
 use figaro_base::ids::{RunId, UserId};
@@ -24,7 +25,7 @@ pub struct Grants(Arc<Mutex<Vec<Grant>>>);
 impl Grants {
     /// Adds what a person has approved for a while.
     pub fn add(&self, grants: Vec<Grant>, now: DateTime<Utc>) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         all.retain(|grant| now < grant.until);
         all.extend(grants);
         let excess = all.len().saturating_sub(MAX_GRANTS);
@@ -34,20 +35,20 @@ impl Grants {
     /// What is approved now, the oldest first.
     #[must_use]
     pub fn open(&self, now: DateTime<Utc>) -> Vec<Grant> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.0.lock();
         all.iter().filter(|grant| now < grant.until).cloned().collect()
     }
 
     /// Takes back what was approved with the call of a turn; gives what that was.
     pub fn end(&self, run: RunId, now: DateTime<Utc>) -> Vec<Grant> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         let ended = all.extract_if(.., |grant| grant.run == run);
         ended.filter(|grant| now < grant.until).collect()
     }
 
     /// Those by which all calls of this approval may be made now; none where one of them may not.
     fn letting(&self, wanted: &Approval, now: DateTime<Utc>) -> Vec<Grant> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.0.lock();
         let find = |method: &str| all.iter().find(|grant| grant.lets(method, wanted, now)).cloned();
         let found = wanted.calls.iter().map(|call| find(&call.method));
         found.collect::<Option<Vec<_>>>().unwrap_or_default()

@@ -1,7 +1,9 @@
 //! Who of a turn's children speaks to the person: one at a time, in the order in which they began to speak, so that the words of
 //! no two are mixed. What was said stays in front of whatever the turn itself writes.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::delivery::{Bus, TurnEventKind};
 use figaro_base::ids::RunId;
@@ -135,7 +137,7 @@ impl Floor {
     }
 
     fn speeches(&self) -> MutexGuard<'_, Vec<Speech>> {
-        self.speeches.lock().unwrap_or_else(PoisonError::into_inner)
+        self.speeches.lock()
     }
 }
 

@@ -4,8 +4,10 @@
 mod floor;
 mod voice;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 pub(super) use self::floor::Floor;
 pub(super) use self::voice::Voice;
@@ -56,7 +58,7 @@ pub(super) struct InPlace {
 
 impl Drop for InPlace {
     fn drop(&mut self) {
-        lock(&self.all).retain(|run| *run != self.run);
+        self.all.lock().retain(|run| *run != self.run);
     }
 }
 
@@ -78,7 +80,7 @@ impl Kin {
         model: &ModelName,
         tokens: u64,
     ) -> Result<Arc<Tree>, LedgerError> {
-        let mut tree = lock(&self.tree);
+        let mut tree = self.tree.lock();
         if let Some(tree) = &*tree {
             return Ok(Arc::clone(tree));
         }
@@ -89,7 +91,7 @@ impl Kin {
 
     /// The place of a run, for an agent that answers in it, until that is dropped; `None` if another one has it.
     pub(super) fn take_place(&self, run: RunId) -> Option<InPlace> {
-        let mut all = lock(&self.in_place);
+        let mut all = self.in_place.lock();
         if all.contains(&run) {
             return None;
         }
@@ -100,12 +102,12 @@ impl Kin {
     /// What a run draws on: a child on the tree always, the turn itself where a cap of the day holds, which the tree has set
     /// aside for it too.
     pub(super) fn tree(&self, by: DrawnBy) -> Option<Arc<Tree>> {
-        lock(&self.tree).clone().filter(|tree| by == DrawnBy::Child || tree.is_capped())
+        self.tree.lock().clone().filter(|tree| by == DrawnBy::Child || tree.is_capped())
     }
 
     /// A child has ended and took this.
     pub(super) fn add_unheard(&self, unheard: Unheard) {
-        let mut all = lock(&self.unheard);
+        let mut all = self.unheard.lock();
         all.retain(|known| known.child != unheard.child);
         all.push(unheard);
     }
@@ -113,7 +115,7 @@ impl Kin {
     /// What children of this run took of whose end it has not heard; from now on it has.
     pub(super) fn take_unheard(&self, parent: RunId) -> ToolSpent {
         let mut sum = ToolSpent::NONE;
-        lock(&self.unheard).retain(|unheard| {
+        self.unheard.lock().retain(|unheard| {
             let is_its = unheard.parent == parent;
             if is_its {
                 sum.add(unheard.spent);
@@ -131,8 +133,4 @@ impl Kin {
         }
         self.take_unheard(self.root)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

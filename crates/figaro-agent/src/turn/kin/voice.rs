@@ -1,7 +1,9 @@
 //! Where the words of a run go while it writes them: those of a turn to whoever follows it, those of a child that speaks to the
 //! person to the floor, those of all others to whoever follows the turn closely.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::super::run::Unrepeated;
 use super::floor::{Floor, GAP};
@@ -80,7 +82,7 @@ impl Voice {
                 if heard.is_empty() {
                     return floor.publish_own(text);
                 }
-                let mut pass = pass.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut pass = pass.lock();
                 let pass = pass.get_or_insert_with(|| OwnPass::after(&heard));
                 let shown = pass.write(&text);
                 if !shown.is_empty() {
@@ -99,7 +101,7 @@ impl Voice {
     pub(in crate::turn) fn end_pass(&self) {
         match self {
             Self::Turn { floor, pass } => {
-                *pass.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                *pass.lock() = None;
                 floor.own_pass_ended();
             }
             Self::Speaking { floor, child } => floor.take_back(*child),

@@ -4,10 +4,11 @@
 mod approvals;
 mod waiting;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
@@ -353,7 +354,7 @@ impl Parked {
 
     fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
         // A lock whose holder panicked still guards whole turns: every change is one call.
-        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.waiting.lock()
     }
 }
 

@@ -1,7 +1,6 @@
 //! A turn that waits for a person, as the copy of what is stored has it, and what becomes of its buttons when it waits no more.
 
-use std::sync::{Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use figaro_base::ids::{MessageId, RunId};
@@ -60,7 +59,7 @@ impl Closing {
             drop(self.closed.send(one));
             return;
         }
-        let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut early = self.early.lock();
         if early.len() >= MAX_EARLY {
             early.remove(0);
         }
@@ -69,7 +68,7 @@ impl Closing {
 
     /// Learns which message shows a part of a question that was closed before.
     pub(super) fn shown(&self, run: RunId, message: MessageId) {
-        let early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+        let early = self.early.lock();
         // Of several parts the last has the buttons; it cannot be told yet which that is.
         if let Some(one) = early.iter().find(|one| one.run() == run) {
             drop(self.closed.send(Waiting { shown: vec![message], ..one.clone() }));

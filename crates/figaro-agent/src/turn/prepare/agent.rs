@@ -1,7 +1,9 @@
 //! Which agent does a turn, with which tools and which model.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::super::error::TurnError;
 use super::super::question::Question;
@@ -79,7 +81,7 @@ impl Agents {
     /// The agents of this moment.
     pub(super) fn now(&self) -> Arc<Staff> {
         let (agents, changes) = (self.prompts.agents(), self.servers.changes());
-        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut latest = self.latest.lock();
         match &*latest {
             Some(staff) if Arc::ptr_eq(&staff.agents, &agents) && staff.changes == changes => staff.clone(),
             _ => latest.insert(Arc::new(Staff::new(agents, self, changes))).clone(),

@@ -1,10 +1,11 @@
 //! What of the conversation so far a request carries. The bot's turns are prepared by it, and `figaro memory` measures it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
+use parking_lot::Mutex;
 
 use super::super::report::Reporter;
 use super::super::window::{
@@ -109,7 +110,7 @@ impl Contexts {
         let (now, tokens) = (asking.asked_at, asking.room.tokens);
         let kept = asking.kept.clone().before(border.from);
         let chosen = {
-            let mut choices = self.choices.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut choices = self.choices.lock();
             match choices.get(&border.session) {
                 Some((at, choice)) if *at == border => choice.clone(),
                 _ => {

@@ -3,7 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use figaro_base::ids::UserId;
 use figaro_domain::conversation::Conversation;
@@ -109,7 +111,7 @@ impl Admission {
 
     /// A lock whose holder panicked still guards whole counts: every change is complete before anything can fail.
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

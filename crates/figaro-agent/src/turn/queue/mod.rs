@@ -8,11 +8,12 @@ mod job;
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Debug;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::FutureExt;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use self::admission::{Admission, Refusal, Slot};
@@ -119,7 +120,7 @@ impl Mailboxes {
     /// Puts a job at the end of its queue.
     pub fn post(&self, conversation: Conversation, posted: impl Into<Posted>) {
         let posted = posted.into();
-        let mut queues = lock(&self.0.queues);
+        let mut queues = self.0.queues.lock();
         let is_new = !queues.contains_key(&conversation);
         let queue = queues.entry(conversation).or_default();
         // The turn begins again, and takes the part in from where it waits.
@@ -143,7 +144,7 @@ impl Mailboxes {
     /// an album, the rest of a split text.
     #[must_use]
     pub fn continues(&self, part: &Inbound) -> bool {
-        let queues = lock(&self.0.queues);
+        let queues = self.0.queues.lock();
         let open = queues.get(&part.place.conversation()).and_then(Queue::open_question);
         open.is_some_and(|question| continues(question, part))
     }
@@ -151,14 +152,14 @@ impl Mailboxes {
     /// Ends the turn of a conversation, also one that is about to begin, and gives its control; `None` if there is none.
     #[must_use]
     pub fn stop(&self, conversation: Conversation) -> Option<Control> {
-        let queues = lock(&self.0.queues);
+        let queues = self.0.queues.lock();
         let current = queues.get(&conversation)?.current.as_ref()?;
         current.control.stop().then(|| current.control.clone())
     }
 
     /// Takes the question of a request out of the queue where it waits; `false` if it has begun, or does not wait there.
     pub fn withdraw(&self, conversation: Conversation, request: RequestId) -> bool {
-        let mut queues = lock(&self.0.queues);
+        let mut queues = self.0.queues.lock();
         let Some(queue) = queues.get_mut(&conversation) else { return false };
         let in_hand =
             queue.current.take_if(|current| !current.has_begun && current.job.is_for(request)).is_some();
@@ -170,7 +171,7 @@ impl Mailboxes {
     /// Takes in an edit: a question that has not begun gets the new text, a turn that has neither shown words nor
     /// acted begins again with it, and anything later stays as it is.
     pub fn edit(&self, edited: &Inbound) {
-        let mut queues = lock(&self.0.queues);
+        let mut queues = self.0.queues.lock();
         let Some(queue) = queues.get_mut(&edited.place.conversation()) else {
             return;
         };
@@ -191,7 +192,7 @@ impl Mailboxes {
 
     /// Ends all running turns for a shutdown; the next start goes on with them.
     pub fn abandon(&self) {
-        let queues = lock(&self.0.queues);
+        let queues = self.0.queues.lock();
         let current = queues.values().filter_map(|queue| queue.current.as_ref());
         current.for_each(|current| current.control.end(CancelReason::Shutdown));
     }
@@ -200,7 +201,7 @@ impl Mailboxes {
     #[must_use]
     pub fn holds(&self, run: RunId) -> bool {
         // In any queue: the chat may have got another id meanwhile.
-        lock(&self.0.queues).values().any(|queue| {
+        self.0.queues.lock().values().any(|queue| {
             let current = queue.current.as_ref().map(|current| &current.job);
             current
                 .into_iter()
@@ -213,7 +214,7 @@ impl Mailboxes {
     #[must_use]
     pub fn running(&self) -> Vec<Conversation> {
         let has_begun = |queue: &Queue| queue.current.as_ref().is_some_and(|current| current.has_begun);
-        let queues = lock(&self.0.queues);
+        let queues = self.0.queues.lock();
         queues.iter().filter(|(_, queue)| has_begun(queue)).map(|(conversation, _)| *conversation).collect()
     }
 
@@ -224,7 +225,7 @@ impl Mailboxes {
         let in_hand =
             |queue: &Queue| queue.current.as_ref().is_some_and(|now| !now.has_begun && is_counted(&now.job));
         let behind = |queue: &Queue| queue.waiting.iter().filter(|posted| is_counted(&posted.job)).count();
-        lock(&self.0.queues).values().map(|queue| behind(queue) + usize::from(in_hand(queue))).sum()
+        self.0.queues.lock().values().map(|queue| behind(queue) + usize::from(in_hand(queue))).sum()
     }
 }
 
@@ -256,7 +257,7 @@ impl Inner {
 
     /// Takes the next job in hand; `false` removes the queue.
     fn take(&self, conversation: Conversation) -> bool {
-        let mut queues = lock(&self.queues);
+        let mut queues = self.queues.lock();
         let Some(queue) = queues.get_mut(&conversation) else {
             return false;
         };
@@ -272,12 +273,12 @@ impl Inner {
     /// A share of the turns that the person who asked for the job in hand may have running; `None` where nobody asked.
     async fn share(&self, conversation: Conversation) -> Option<OwnedSemaphorePermit> {
         let user = {
-            let queues = lock(&self.queues);
+            let queues = self.queues.lock();
             let current = queues.get(&conversation)?.current.as_ref()?;
             current.slots.first()?.user()?.clone()
         };
         let turns = {
-            let mut people = lock(&self.people);
+            let mut people = self.people.lock();
             people.retain(|_, turns| turns.strong_count() > 0);
             let known = people.get(&user).and_then(Weak::upgrade);
             known.unwrap_or_else(|| {
@@ -293,7 +294,7 @@ impl Inner {
     async fn join(&self, conversation: Conversation) {
         loop {
             let arrived = {
-                let mut queues = lock(&self.queues);
+                let mut queues = self.queues.lock();
                 let Some(queue) = queues.get_mut(&conversation) else {
                     return;
                 };
@@ -314,7 +315,7 @@ impl Inner {
 
     /// The job in hand, with whatever part of its question has come in since it was taken.
     fn begin(&self, conversation: Conversation) -> Option<(Job, Control)> {
-        let mut queues = lock(&self.queues);
+        let mut queues = self.queues.lock();
         let queue = queues.get_mut(&conversation)?;
         let current = queue.current.as_mut()?;
         if let Job::Ask(question) = &mut current.job {
@@ -331,7 +332,7 @@ impl Inner {
 
     /// Puts the job that follows at once into the hand, or empties it.
     fn follow(&self, conversation: Conversation, next: Option<Job>) {
-        if let Some(queue) = lock(&self.queues).get_mut(&conversation) {
+        if let Some(queue) = self.queues.lock().get_mut(&conversation) {
             queue.current = next.map(|job| {
                 let control = control_of(&job);
                 Current { job, control, slots: Vec::new(), has_begun: true }
@@ -359,11 +360,6 @@ fn absorb(question: &mut Question, waiting: &mut VecDeque<Posted>) -> Vec<Slot> 
         slots.extend(slot);
     }
     slots
-}
-
-/// A lock whose holder panicked still guards whole data here: every change is one assignment.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

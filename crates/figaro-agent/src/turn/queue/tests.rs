@@ -22,7 +22,7 @@ impl Runner for Scribe {
         };
         let text = question.parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("+");
         let waits = text.starts_with("wait") && !text.contains('!');
-        lock(&self.seen).push(text);
+        self.seen.lock().push(text);
         self.changed.notify_waiters();
         if !waits {
             return None;
@@ -40,14 +40,14 @@ impl Scribe {
         let waiting = async {
             loop {
                 let changed = self.changed.notified();
-                if lock(&self.seen).iter().eq(wanted) {
+                if self.seen.lock().iter().eq(wanted) {
                     return;
                 }
                 changed.await;
             }
         };
         if tokio::time::timeout(Duration::from_secs(5), waiting).await.is_err() {
-            panic!("saw {:?}, wanted {wanted:?}", lock(&self.seen));
+            panic!("saw {:?}, wanted {wanted:?}", self.seen.lock());
         }
     }
 }
@@ -123,7 +123,7 @@ async fn an_edit_reaches_a_waiting_and_an_uncommitted_question_and_no_other() {
     say(&boxes, part(3, "wait three", None));
     scribe.saw(&["wait one", "wait one!", "two!", "wait three"]).await;
     let conversation = part(1, "", None).place.conversation();
-    assert!(lock(&boxes.0.queues)[&conversation].current.as_ref().unwrap().control.commit());
+    assert!(boxes.0.queues.lock()[&conversation].current.as_ref().unwrap().control.commit());
     boxes.edit(&part(3, "wait three!", None));
     assert!(boxes.stop(conversation).is_some());
     say(&boxes, part(4, "end", None));

@@ -6,11 +6,12 @@ mod ask;
 mod now;
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures::future::join_all;
+use parking_lot::Mutex;
 
 pub use self::ask::Asking;
 use self::ask::{Failed, Made};
@@ -215,6 +216,6 @@ impl Summariser {
     }
 
     fn with_ended<T>(&self, work: impl FnOnce(&mut HashSet<SessionId>) -> T) -> T {
-        work(&mut self.ended.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.ended.lock())
     }
 }

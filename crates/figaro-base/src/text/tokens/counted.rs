@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
+
+use parking_lot::Mutex;
 
 /// Texts shorter than this many bytes are counted faster than they are looked up.
 const SHORTEST: usize = 256;
@@ -37,10 +39,10 @@ pub(super) fn once(text: &str, count: impl FnOnce(&str) -> usize) -> usize {
 impl Counted {
     fn of(&self, text: &str, count: impl FnOnce(&str) -> usize) -> usize {
         let key = self.hasher.hash_one(text);
-        let known = self.counts.lock().unwrap_or_else(PoisonError::into_inner).get(key);
+        let known = self.counts.lock().get(key);
         known.unwrap_or_else(|| {
             let tokens = count(text);
-            self.counts.lock().unwrap_or_else(PoisonError::into_inner).put(key, tokens);
+            self.counts.lock().put(key, tokens);
             tokens
         })
     }
@@ -86,7 +88,7 @@ mod tests {
             }
         }
         assert_eq!(counts, 10 * KEPT, "each once");
-        let kept = counted.counts.lock().unwrap();
+        let kept = counted.counts.lock();
         assert!(kept.new.len() + kept.old.len() <= 2 * KEPT);
     }
 }

@@ -9,8 +9,9 @@ mod sync;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
 use sled::transaction::{ConflictableTransactionError, TransactionError};
 use sled::{Config, Db, IVec, Transactional, Tree};
 
@@ -77,7 +78,7 @@ impl SledEngine {
     }
 
     fn opened(&self) -> RwLockReadGuard<'_, Option<Open>> {
-        self.open.read().unwrap_or_else(PoisonError::into_inner)
+        self.open.read()
     }
 }
 
@@ -148,7 +149,7 @@ impl Rewritable for SledEngine {
     }
 
     fn alone(&self) -> MutexGuard<'_, ()> {
-        self.committing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.committing.lock()
     }
 
     fn open_fresh(&self, folder: &Path) -> Result<Box<dyn Engine>> {
@@ -159,7 +160,7 @@ impl Rewritable for SledEngine {
     fn adopt(&self, fresh: &Path) -> Result<()> {
         // Threads of a store that was closed hold it, and write its files, for a moment longer.
         folder::once_closed(|| files::tidy(fresh))?;
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.write();
         let commits = open.take().map(|open| open.commits).ok_or_else(closed)?;
         let mut replaced = folder::once_closed(|| files::tidy(&self.folder));
         if replaced.is_ok() {
@@ -196,7 +197,7 @@ impl Reader for SledEngine {
 
 impl Engine for SledEngine {
     fn create_tables(&mut self, tables: &[&'static str]) -> Result<()> {
-        let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let open = self.open.get_mut();
         let Open { db, trees, .. } = open.as_mut().ok_or_else(closed)?;
         for &name in tables {
             if !trees.contains_key(name) {
@@ -208,7 +209,7 @@ impl Engine for SledEngine {
 
     fn commit(&self, based_on: Revision, batch: &Batch) -> Result<()> {
         let _alone = self.alone();
-        let mut opened = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = self.open.write();
         let open = opened.as_mut().ok_or_else(closed)?;
         open.apply(based_on, batch)?;
         if batch.is_empty() {
@@ -223,7 +224,7 @@ impl Engine for SledEngine {
 
     /// sled compares its own sums when it reads.
     fn verify(&mut self) -> Result<bool> {
-        let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let open = self.open.get_mut();
         for tree in open.as_ref().ok_or_else(closed)?.trees.values() {
             tree.iter().try_for_each(|item| item.map(drop)).map_err(engine_error)?;
         }

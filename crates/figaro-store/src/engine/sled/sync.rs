@@ -6,8 +6,8 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use sled::Db;
 
 use super::super::folder::{sync_entries, sync_if_there};
@@ -60,7 +60,7 @@ impl Files {
 
     fn sync_large_values(&self) -> io::Result<()> {
         let folder = self.folder.join("blobs");
-        let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut synced = self.synced.lock();
         let mut present = HashMap::new();
         let mut grew = false;
         for entry in fs::read_dir(&folder)? {

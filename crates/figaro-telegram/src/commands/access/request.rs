@@ -1,8 +1,9 @@
 //! Somebody who may not talk to the bot wants to: every owner is asked, and decides with a button. Groups are in `group`.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use parking_lot::Mutex;
 
 use super::super::asker::Asker;
 use super::super::card::Card;
@@ -163,7 +164,7 @@ impl AccessRequests {
     /// Counts one more person or group; `false` while owners have been asked about too many.
     pub(super) fn has_room(&self) -> bool {
         let now = self.cards.now();
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut asked = self.asked.lock();
         asked.retain(|at| now - *at < WINDOW);
         let has_room = asked.len() < MAX_ASKED;
         if has_room {

@@ -1,7 +1,8 @@
 //! What people have looked for to forget: only where it is kept, in memory, for as long as there is room.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::callback::Search;
 use figaro_base::ids::{ChatId, UserId};
@@ -32,7 +33,7 @@ struct Numbered {
 impl Searches {
     /// Keeps what was found; gives the number of the search.
     pub(super) fn keep(&self, found: Found) -> Search {
-        let mut searches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut searches = self.0.lock();
         let number = searches.next;
         searches.next = number.wrapping_add(1);
         searches.found.push_back((number, found));
@@ -44,7 +45,7 @@ impl Searches {
 
     /// What a search has found, if this person has made it in this chat and it is still kept.
     pub(super) fn of(&self, number: Search, chat: ChatId, by: &UserId) -> Option<Found> {
-        let searches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let searches = self.0.lock();
         let (_, found) = searches.found.iter().find(|(kept, _)| *kept == number)?;
         (found.chat == chat && found.by == *by).then(|| found.clone())
     }
