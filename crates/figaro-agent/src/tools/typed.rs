@@ -73,7 +73,8 @@ impl About {
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use figaro::{domain::tool::{Effect, StatusKey}, tools::{About, Tool, ToolContext, typed}};
+/// # use figaro_agent::tools::{About, Tool, ToolContext, typed};
+/// # use figaro_domain::tool::{Effect, StatusKey};
 /// # use schemars::JsonSchema;
 /// # use serde::Deserialize;
 /// # use serde_json::json;
