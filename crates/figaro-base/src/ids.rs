@@ -158,7 +158,7 @@ impl ChatId {
         Self(Self::FIRST_EXTERNAL + number as i64)
     }
 
-    /// Whether the conversation is outside Telegram: Telegram does not know it, and nothing can be sent there.
+    /// `true` for a conversation outside Telegram: Telegram does not know it, and nothing can be sent there.
     #[must_use]
     pub const fn is_external(self) -> bool {
         self.0 >= Self::FIRST_EXTERNAL

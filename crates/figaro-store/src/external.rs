@@ -15,6 +15,6 @@ pub trait ExternalStore: Debug + Send + Sync {
     async fn external(&self, name: &ExternalName) -> Result<Option<Conversation>, StoreError>;
     /// The conversation of this name. A new name gets a number that no other name has, had or will have, in one durable write.
     async fn keep_external(&self, name: &ExternalName) -> Result<Conversation, StoreError>;
-    /// Whether a conversation outside Telegram has a name. Without one nobody can ask for it any more.
+    /// `true` if a conversation outside Telegram has a name. Without one nobody can ask for it any more.
     async fn is_named(&self, conversation: Conversation) -> Result<bool, StoreError>;
 }

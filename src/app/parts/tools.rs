@@ -61,7 +61,7 @@ pub(super) fn of_servers(base: &Base, servers: Servers, approvers: Approvers) ->
     ServerTools { servers, approvers, policy: base.policy.clone(), audit: base.store.clone() }
 }
 
-/// Who may approve calls in chats of this base.
+/// The approvers of calls in chats of this base.
 pub(super) fn approvers(base: &Base) -> Approvers {
     Approvers {
         access: base.settings.access.clone(),

@@ -104,7 +104,7 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// What works beside the turns of this base.
+    /// The background work beside the turns of this base.
     pub(super) fn of(base: &Base, ledger: &Arc<Ledger>, bus: &Bus) -> Self {
         Self {
             extractor: extractor(base, ledger, bus),

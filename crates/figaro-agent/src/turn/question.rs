@@ -47,7 +47,7 @@ pub struct Question {
     pub goes_on: bool,
     /// What it came by.
     pub client: Client,
-    /// What whoever asks from outside Telegram has chosen for this turn.
+    /// Choices of a request from outside Telegram, for this turn alone.
     pub requested: Option<Arc<Requested>>,
 }
 

@@ -55,7 +55,7 @@ struct State {
     progress: watch::Sender<Progress>,
     /// Who wants to know what is written.
     watches: Mutex<Vec<Weak<Written>>>,
-    /// Set by [`Writer::hold_paused_time`].
+    /// Waits run on blocking threads, for tests with a stopped clock.
     holds_time: AtomicBool,
 }
 
