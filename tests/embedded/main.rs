@@ -1,5 +1,5 @@
 //! The bot inside of another program, which adds commands and providers of its own. A test target of its own, so that the tests of
-//! the binaries link nothing of the bot.
+//! the binaries do not link the screens.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, reason = "the support modules are this crate's own")]
