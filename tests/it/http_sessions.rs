@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use figaro_offline::model::{Gate, Reply};
 use jsonwebtoken::{EncodingKey, Header, encode};
-use proptest::prelude::*;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -341,32 +340,6 @@ async fn each_subject_of_tokens_has_bounds() {
         let (status, error) = asks(&gateway, "ann").refused().await;
         assert_eq!((status, error["code"].as_str()), (429, Some(code)));
         asks(&gateway, "bob").words().await;
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
-    /// Two who ask have one conversation only if they are the same.
-    #[test]
-    fn no_two_callers_share_a_place(
-        names in prop::collection::vec(("[a-c.]{1,3}", prop::option::of("[a-c/ :]{1,4}"), "[a-c/ :]{1,4}"), 2),
-    ) {
-        use figaro_gateway::caller::Caller;
-        use figaro_config::Rights;
-        let named = |(tenant, user, session): &(String, Option<String>, String)| {
-            let user = user.as_deref().map(str::trim).filter(|user| !user.is_empty()).map(str::to_owned);
-            let caller = Caller { account: std::sync::Arc::default(), rights: Rights::USUAL, tenant: tenant.clone(), user: user.clone() };
-            let session = session.trim().to_owned();
-            let name = caller.session(&session).ok()?;
-            Some(((tenant.clone(), user, session), caller.person(), name))
-        };
-        if let (Some((one, ann, here)), Some((other, bob, there))) = (named(&names[0]), named(&names[1])) {
-            let is_same_person = one.0 == other.0 && one.1 == other.1;
-            prop_assert_eq!(here.to_string() == there.to_string(), one == other);
-            prop_assert_eq!(here.whole() == there.whole(), is_same_person || (one.1.is_none() && other.1.is_none()));
-            prop_assert_eq!(ann == bob, is_same_person || (one.1.is_none() && other.1.is_none()));
-        }
     }
 }
 

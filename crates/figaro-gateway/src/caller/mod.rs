@@ -232,3 +232,34 @@ fn tenant(headers: &HeaderMap, own: Option<String>, may_choose: bool) -> Result<
         false => Err(ApiError::forbidden("this key or token is not good for another tenant")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        /// Two who ask have one conversation only if they are the same.
+        #[test]
+        fn no_two_callers_share_a_place(
+            names in prop::collection::vec(("[a-c.]{1,3}", prop::option::of("[a-c/ :]{1,4}"), "[a-c/ :]{1,4}"), 2),
+        ) {
+            let named = |(tenant, user, session): &(String, Option<String>, String)| {
+                let user = user.as_deref().map(str::trim).filter(|user| !user.is_empty()).map(str::to_owned);
+                let caller = Caller { account: Arc::default(), rights: Rights::USUAL, tenant: tenant.clone(), user: user.clone() };
+                let session = session.trim().to_owned();
+                let name = caller.session(&session).ok()?;
+                Some(((tenant.clone(), user, session), caller.person(), name))
+            };
+            if let (Some((one, ann, here)), Some((other, bob, there))) = (named(&names[0]), named(&names[1])) {
+                let is_same_person = one.0 == other.0 && one.1 == other.1;
+                prop_assert_eq!(here.to_string() == there.to_string(), one == other);
+                prop_assert_eq!(here.whole() == there.whole(), is_same_person || (one.1.is_none() && other.1.is_none()));
+                prop_assert_eq!(ann == bob, is_same_person || (one.1.is_none() && other.1.is_none()));
+            }
+        }
+    }
+}
