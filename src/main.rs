@@ -2,7 +2,8 @@
 //! failed while it ran, and a supervisor should start it again.
 
 use std::ffi::OsString;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use figaro::cli::{
     PolicyCommand, StoreCommand,
 };
 use figaro_config::{ENV_FILE, EnvFile, Settings, Values};
+use figaro_files::presence;
 use figaro_mcp_client::guard;
 use figaro_mcp_client::locate::SUBCOMMAND;
 use futures::{Stream, stream};
@@ -174,12 +176,9 @@ fn read(values: &Values) -> Result<Settings, Refusal> {
 
 /// The environment, and beneath it the file `.env` of this folder.
 fn values() -> Result<Values, Refusal> {
-    let file = match std::fs::read_to_string(ENV_FILE) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(Refusal(format!("the file {ENV_FILE} cannot be read: {error}"))),
-    };
-    let file = EnvFile::parse(&file).map_err(|fault| Refusal(fault.to_string()))?;
+    let file = presence::text(Path::new(ENV_FILE))
+        .map_err(|error| Refusal(format!("the file {ENV_FILE} cannot be read: {error}")))?;
+    let file = EnvFile::parse(&file.unwrap_or_default()).map_err(|fault| Refusal(fault.to_string()))?;
     let text = |text: OsString| text.into_string().ok();
     let environment = std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?)));
     Ok(Values { environment: environment.collect(), file })
@@ -202,7 +201,7 @@ fn stop_requests() -> Result<impl Stream<Item = ()> + Unpin, Refusal> {
 /// Help and version are asked for and go to standard output; anything else is a mistake.
 fn usage(shown: &clap::Error) -> ExitCode {
     match shown.print().and_then(|()| std::io::stdout().flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             end(EXIT_REFUSED, &format!("standard output cannot be written: {error}"))
         }
         _ if shown.use_stderr() => ExitCode::from(EXIT_REFUSED),

@@ -1,4 +1,4 @@
-//! Counts the JSON of a body while it passes, without making anything of it. Used by `body`.
+//! Counts the JSON of a body while it passes, without making anything of it. Used by `body` for calls, by `telegram` for answers.
 
 /// How deep the contents of files are at least: in an object within the arguments within the parameters of a message.
 const FILE_DEPTH: usize = 4;

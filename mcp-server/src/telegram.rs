@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use crate::files::Upload;
 use crate::pace::{Busy, Pace, SHORT_WAIT};
+use crate::scan::Scan;
 use crate::settings::Settings;
 use crate::table::Method;
 
@@ -24,6 +25,10 @@ const UPLOAD_BYTES_PER_SECOND: usize = 100_000;
 /// Repetitions of a call that was turned away.
 const MAX_RETRIES: u32 = 2;
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
+/// The most bytes of an answer. The largest, such as a sticker set, have some hundred thousand.
+const MAX_ANSWER: usize = 4 << 20;
+/// The most keys and values of an answer: as a tree each takes some 400 bytes.
+const MAX_ANSWER_PARTS: usize = 100_000;
 
 /// A connection to one bot.
 #[derive(Debug)]
@@ -134,7 +139,15 @@ impl Telegram {
         let fetching = async {
             let response = self.http.get(url).send().await.map_err(undelivered)?;
             match response.status() {
-                status if status.is_success() => bounded(response, most).await,
+                status if status.is_success() => {
+                    let whole = bounded(response, |before, piece| before.len() + piece.len() <= most);
+                    whole.await.map_err(undelivered)?.ok_or_else(|| {
+                        let what = format!(
+                            "the file is larger than {most} bytes, the most here; --max-file-mb changes that"
+                        );
+                        Failure::new(413, what)
+                    })
+                }
                 StatusCode::NOT_FOUND => Err(Failure::new(404, "Telegram does not have the file any more")),
                 status => {
                     let what = format!("Telegram did not give the file: {status}");
@@ -231,24 +244,37 @@ impl Call<'_> {
     }
 }
 
-/// The body of an answer, if it is no longer than `most` bytes.
-async fn bounded(mut response: Response, most: usize) -> Result<Vec<u8>, Failure> {
+/// The body of an answer; `None` if it breaks the bound, which is given what has come so far and the next piece. The rest is
+/// not read.
+async fn bounded(
+    mut response: Response,
+    mut fits: impl FnMut(&[u8], &[u8]) -> bool,
+) -> reqwest::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(undelivered)? {
-        if bytes.len() + chunk.len() > most {
-            let what =
-                format!("the file is larger than {most} bytes, the most here; --max-file-mb changes that");
-            return Err(Failure::new(413, what));
+    while let Some(piece) = response.chunk().await? {
+        if !fits(&bytes, &piece) {
+            return Ok(None);
         }
-        bytes.extend_from_slice(&chunk);
+        bytes.extend_from_slice(&piece);
     }
-    Ok(bytes)
+    Ok(Some(bytes))
 }
 
 /// What the answer says; the outer error is a connection that broke under it.
 async fn outcome(response: Response) -> reqwest::Result<Result<Value, Failure>> {
     let status = response.status();
-    let body = response.bytes().await?;
+    let mut scan = Scan::default();
+    let body = bounded(response, |before, piece| {
+        scan.feed(piece);
+        before.len() + piece.len() <= MAX_ANSWER && scan.parts <= MAX_ANSWER_PARTS
+    });
+    let Some(body) = body.await? else {
+        let what = format!(
+            "the answer has more than {MAX_ANSWER} bytes or {MAX_ANSWER_PARTS} values and was not read: the call may have \
+             been carried out, so look before repeating it"
+        );
+        return Ok(Err(Failure::new(413, what)));
+    };
     let Ok(reply) = serde_json::from_slice::<Reply>(&body) else {
         let what = format!("{status} without a Bot API answer: check TELEGRAM_API_URL, or try again later");
         // Success in another language is no success.

@@ -1,7 +1,5 @@
 //! Looks at files of the owner while the bot runs: what is changed there holds from then on.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +11,7 @@ use figaro_agent::delivery::Owners;
 use figaro_agent::languages::Languages;
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::text::one_line;
+use figaro_files::presence;
 use figaro_prompts::texts::Texts;
 
 /// The pause between two looks.
@@ -82,14 +81,11 @@ pub(super) async fn watch<W: Watched>(mut watched: W, mut holds: W::Seen, backgr
 /// # Errors
 /// Why it cannot be read.
 pub(super) fn text_of(path: &Path) -> FileText {
-    let text = match fs::read_to_string(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        text => text.map_err(|error| format!("{} cannot be read: {error}", path.display()))?,
-    };
-    if text.len() > MAX_BYTES {
+    let text = presence::text(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+    if text.as_ref().is_some_and(|text| text.len() > MAX_BYTES) {
         return Err(format!("{} has more than {MAX_BYTES} bytes", path.display()));
     }
-    Ok(Some(text))
+    Ok(text)
 }
 
 /// The same, off the threads of the turns.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use figaro_offline::Runtime;
 use figaro_offline::model::{ModelRequest, OfflineModel, Part, Reply};
-use figaro_offline::telegram::Standing;
+use figaro_offline::telegram::{Person, Standing};
 use serde_json::{Value, json};
 
 use crate::approvals::{EVE, NO_RIGHT, ban};
 use crate::parking::{LATE, call};
-use crate::support::scene::{TEAM, buttons, labels};
+use crate::support::scene::{TEAM, buttons, labels, text};
 use crate::support::{ANN, BOB, TIMEOUT, World, listener};
 
 /// A channel that nobody here is in.
@@ -100,6 +100,40 @@ async fn no_press_that_is_made_up_approves_anything() {
     assert_eq!(world.press(BOB, &card, "✓ Once").await, "✓ Approved by Bob");
     world.ends("ban her").await;
     assert_eq!(world.made("banChatMember").len(), 1);
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn a_card_tells_nobody_names_of_people_from_chats_they_are_not_in() {
+    const VERA: i64 = 9999;
+    const HIDDEN: i64 = -1_000_000_000_778;
+    let world = World::new().await;
+    let bot = world.moderated().await;
+    world.telegram.add_user(Person::new(VERA, "Vera Hidden").username("vera_h"));
+    world.telegram.add_supergroup(HIDDEN, "Hidden");
+    for (chat, user, standing) in [
+        (HIDDEN, VERA, Standing::Member),
+        (HIDDEN, ANN, Standing::Member),
+        (HIDDEN, world.telegram.bot_id(), Standing::Admin),
+        (TEAM, BOB, Standing::Admin),
+    ] {
+        world.telegram.set_member(chat, user, standing).unwrap();
+    }
+    let there = json!({"chat_id": HIDDEN, "user_id": VERA});
+    let mute = json!({"chat_id": HIDDEN, "user_id": VERA, "permissions": {}});
+    let here = json!({"user_id": VERA});
+    for (at, (method, arguments)) in
+        [("banChatMember", &there), ("restrictChatMember", &mute), ("banChatMember", &here)]
+            .iter()
+            .enumerate()
+    {
+        let wanted = call(method, (*arguments).clone());
+        let shown = text(&world.wants(BOB, &format!("do it {at}"), wanted).await).to_owned();
+        assert!(shown.contains("9999") && !shown.contains("Vera") && !shown.contains("vera_h"), "{shown}");
+    }
+    // The owner is in both, and is told.
+    let shown = text(&world.wants(ANN, "ban vera", call("banChatMember", there)).await).to_owned();
+    assert!(shown.contains("Vera Hidden @vera_h (9999)"), "{shown}");
     assert!(bot.stop().success());
 }
 

@@ -57,6 +57,12 @@ fn a_file_is_checked_without_a_bot() {
     ] {
         assert!(errors.contains(told), "{told}: {errors}");
     }
+    // A link to rules that are gone is no absence of rules.
+    fs::remove_file(folder.path().join("policy.yaml")).unwrap();
+    std::os::unix::fs::symlink("gone.yaml", folder.path().join("policy.yaml")).unwrap();
+    let (code, said, errors) = check(&[]);
+    assert_eq!((code, said.as_str()), (Some(2), ""));
+    assert!(errors.contains("policy.yaml is a link to something that is not there"), "{errors}");
     let (code, _, errors) = check(&["none.yaml"]);
     assert!(code == Some(2) && errors.contains("there is no such file"), "{errors}");
 }

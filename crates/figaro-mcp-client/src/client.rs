@@ -8,10 +8,10 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ClientRequest, Implementation,
     ListToolsResult, PaginatedRequestParams, PingRequest,
 };
-use rmcp::service::{ClientInitializeError, NotificationContext, RoleClient, RunningService};
+use rmcp::service::{ClientInitializeError, NotificationContext, RequestContext, RoleClient, RunningService};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
-use rmcp::{ClientHandler, ServiceError, ServiceExt};
+use rmcp::{ClientHandler, ErrorData, ServiceError, ServiceExt};
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
@@ -43,6 +43,15 @@ impl ClientHandler for Hearing {
             ClientCapabilities::default(),
             Implementation::new("figaro", env!("CARGO_PKG_VERSION")),
         )
+    }
+
+    // The library's own answer is an empty list: a server would take it for a client that has opened no folder.
+    #[expect(deprecated, reason = "servers of today's versions ask all the same")]
+    async fn list_roots(
+        &self,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<rmcp::model::ListRootsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<rmcp::model::ListRootsRequestMethod>())
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
+use figaro_files::presence;
 use figaro_files::yaml::{self, Mark, Misfit};
 
 /// The most bytes of a name: the button that chooses one carries it.
@@ -136,8 +136,8 @@ impl Folder {
     /// Name and text of each file in a folder, which need not exist.
     fn own(&self, folder: &Path) -> std::io::Result<BTreeMap<String, Result<String, String>>> {
         let entries = match std::fs::read_dir(folder) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
-            entries => entries?,
+            Err(error) => return presence::absent(folder, error).map(|()| BTreeMap::new()),
+            Ok(entries) => entries,
         };
         let mut files = BTreeMap::new();
         for entry in entries {

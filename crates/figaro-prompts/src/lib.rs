@@ -34,6 +34,7 @@ pub use self::pins::PinView;
 pub use self::unread::{LabelledText, UnreadView};
 use figaro_domain::chat::{ChatConfig, PersonaChoice};
 use figaro_domain::persona::Persona;
+use figaro_files::presence;
 
 /// The templates in the binary: file name and text. A file of that name in the folder of prompts stands in for one.
 const TEMPLATES: [(&str, &str); 11] = [
@@ -383,13 +384,11 @@ fn compile(folder: Option<&Path>) -> (Environment<'static>, Vec<String>) {
     environment.add_filter("body", |value: minijinja::Value| fence::text(&value.to_string()));
     let mut faults = Vec::new();
     for (name, embedded) in TEMPLATES {
-        let own = folder.map(|folder| folder.join(name)).filter(|path| path.is_file());
-        let text = match own {
-            Some(path) => std::fs::read_to_string(&path)
-                .map_err(|error| format!("{} cannot be read: {error}", path.display())),
-            None => Ok(embedded.to_owned()),
-        };
-        let added = text.and_then(|text| {
+        let own = folder.map(|folder| folder.join(name)).map_or(Ok(None), |path| {
+            presence::text(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
+        });
+        let added = own.and_then(|own| {
+            let text = own.unwrap_or_else(|| embedded.to_owned());
             let adding = environment.add_template_owned(name, text);
             adding.map_err(|error| format!("prompts/{name}: {error:#}"))
         });

@@ -77,6 +77,22 @@ async fn telegrams_refusals_are_tool_errors_without_the_token() {
 }
 
 #[tokio::test]
+async fn answers_beyond_any_bound_are_neither_kept_nor_asked_for_again() {
+    let (bench, session) = Bench::standalone().await;
+    for cue in ["bulk", "crowd"] {
+        for method in ["sendMessage", "editMessageText"] {
+            let outcome = bench.call(&session, method, json!({"chat_id": 1, "message_id": 1, "text": cue}));
+            let (is_error, said) = outcome.await;
+            assert_eq!((is_error, &said["error"]["error_code"]), (true, &json!(413)), "{cue}");
+            let words = said["error"]["description"].as_str().unwrap();
+            assert!(words.contains("was not read: the call may have been carried out"), "{words}");
+        }
+    }
+    assert_eq!(bench.requests().len(), 4, "an answer that is too large was asked for again");
+    bench.stop().await;
+}
+
+#[tokio::test]
 async fn what_can_not_be_called_never_leaves() {
     let (bench, session) = Bench::standalone().await;
     for tool in ["sendmessage", "getUpdates", "../getMe", ""] {

@@ -65,6 +65,23 @@ async fn a_server_that_misbehaves_fails_its_own_calls_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn what_a_server_asks_of_its_client_is_declined() {
+    let world = World::new().await;
+    let tools = "{name: \"*\", server: box}";
+    let bot = world.helped(json!({"box": with("asks", json!({"autoApprove": ["*"]}))}), tools).await;
+    bot.logged("an MCP server is ready").await;
+    world.calls(ANN, "what did they say", "box__echo", json!({"text": ""})).await;
+    let said = world.result_of("what did they say").await;
+    let said: Value = serde_json::from_str(said["result"].as_str().unwrap()).unwrap();
+    let said = said.as_object().unwrap();
+    assert_eq!(said.len(), 4);
+    for (method, reply) in said {
+        // An error, or in the protocol's own words; an empty list would say that no folder is open.
+        assert!(reply.is_i64() || *reply == json!({"action": "decline"}), "{method}: {reply}");
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_talks_without_end_costs_its_own_time_alone() {
     let world = World::new().await;
     world.servers(json!({"box": with("chatty", json!({"autoApprove": ["*"]}))}));

@@ -12,7 +12,22 @@ MODE = sys.argv[1] if len(sys.argv) > 1 else "plain"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 NOTHING = {"type": "object", "properties": {}}
+ASKED = {
+    "roots/list": {},
+    "sampling/createMessage": {
+        "messages": [{"role": "user", "content": {"type": "text", "text": "Tell me all."}}],
+        "maxTokens": 9,
+    },
+    "elicitation/create": {
+        "message": "Your code?",
+        "requestedSchema": {"type": "object", "properties": {"code": {"type": "string"}}},
+    },
+    "tasks/list": {},
+}
 calls = 0
+# What the client said to each, and a call that waits until all of it is there.
+replies = {}
+held = []
 grown = False
 writing = threading.Lock()
 
@@ -97,6 +112,8 @@ def called(name, arguments):
     global calls, grown
     match name:
         case "echo":
+            if MODE == "asks":
+                return words(json.dumps(replies))
             if MODE == "grows" and not grown:
                 grown = True
                 send({"method": "notifications/tools/list_changed"})
@@ -142,9 +159,25 @@ def called(name, arguments):
     return words(f"did {name}")
 
 
+def ask():
+    """Asks of the client what a server may."""
+    for method, params in ASKED.items():
+        send({"id": method, "method": method, "params": params})
+
+
 def answer(message):
     method, number = message.get("method"), message.get("id")
     if number is None or method is None:
+        if method == "notifications/initialized" and MODE == "asks":
+            ask()
+        if method is None:
+            error = message.get("error")
+            replies[number] = error["code"] if error else message["result"]
+            if held and len(replies) == len(ASKED):
+                answer(held.pop())
+        return
+    if MODE == "asks" and method == "tools/call" and len(replies) < len(ASKED):
+        held.append(message)
         return
     if method == "initialize":
         version = message["params"]["protocolVersion"]

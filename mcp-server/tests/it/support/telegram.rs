@@ -173,6 +173,10 @@ async fn refused(cue: &str, times: usize, path: &str, seen: Shared) -> Option<Re
         ("then wrong" | "wrong", _) => refusal(400, "Bad Request: not modified", json!({})),
         ("proxy", _) => (StatusCode::BAD_GATEWAY, format!("<html>{path}</html>")).into_response(),
         ("elsewhere", _) => (StatusCode::FOUND, [(header::LOCATION, "/trap")]).into_response(),
+        ("bulk", _) => {
+            format!(r#"{{"ok": true, "result": {{"a": "{}"}}}}"#, "x".repeat(30 << 20)).into_response()
+        }
+        ("crowd", _) => format!(r#"{{"ok": true, "result": [{}0]}}"#, "0,".repeat(1 << 20)).into_response(),
         _ => return None,
     })
 }

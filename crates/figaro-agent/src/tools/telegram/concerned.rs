@@ -53,31 +53,42 @@ impl TelegramTools {
 
     /// A chat as whoever asked may know it: the title of one that they are not in says nothing to them.
     pub(super) async fn told_of(&self, target: Target, named: &Value, context: &ToolContext) -> Target {
-        let admins = &self.approvers.admins;
-        let is_owner = context.standing == Standing::Owner;
-        if is_owner || (target.chat.is_group() && admins.is_member(target.chat, &context.speaker.user).await)
-        {
+        if self.may_know(target.chat, context).await {
             return target;
         }
         Target { title: named.as_str().filter(|name| name.starts_with('@')).map(str::to_owned), ..target }
     }
 
-    /// The people that calls act on, by what Telegram says of them in the chat.
-    pub(super) async fn people(&self, approval: &Approval) -> Vec<Concerned> {
+    /// Whether whoever asked may know what Telegram says of a chat.
+    async fn may_know(&self, chat: ChatId, context: &ToolContext) -> bool {
+        let is_in_it = async || self.approvers.admins.is_member(chat, &context.speaker.user).await;
+        context.standing == Standing::Owner
+            || chat == context.place.chat
+            || (chat.is_group() && is_in_it().await)
+    }
+
+    /// The people that calls act on, by what Telegram says of them in a chat that whoever asked may know. Telegram names anybody
+    /// whom the bot has ever met, so those who are not in the chat stay numbers, but for owners.
+    pub(super) async fn people(&self, approval: &Approval, context: &ToolContext) -> Vec<Concerned> {
         let mut people: Vec<Concerned> = Vec::new();
         let named = approval.calls.iter().filter_map(|call| {
             let user = chat_number(call.arguments.get("user_id")?)?;
-            Some((user, call.arguments.get("chat_id").cloned().unwrap_or_else(|| json!(approval.asked_in))))
+            let chat = call.arguments.get("chat_id").map_or(Some(approval.asked_in.0), chat_number)?;
+            Some((user, ChatId(chat)))
         });
         for (user, chat) in named {
-            if people.iter().any(|known| known.user == user) {
+            if people.iter().any(|known| known.user == user) || !self.may_know(chat, context).await {
                 continue;
             }
             let args = json!({"chat_id": chat, "user_id": user});
             let Value::Object(args) = args else { continue };
             let Ok(answer) = self.mcp.call("getChatMember", args).await else { continue };
-            let member = answer.content.get("result").unwrap_or(&answer.content).get("user");
-            people.extend(member.and_then(name_of).map(|name| Concerned { user, name }));
+            let member = answer.content.get("result").unwrap_or(&answer.content);
+            let is_away = member.get("status").and_then(Value::as_str) == Some("left");
+            if is_away && context.standing != Standing::Owner {
+                continue;
+            }
+            people.extend(member.get("user").and_then(name_of).map(|name| Concerned { user, name }));
         }
         people
     }

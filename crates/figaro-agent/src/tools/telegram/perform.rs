@@ -62,7 +62,7 @@ impl TelegramTools {
             return self.make_all(calls, false, context).await;
         };
         let mut approval = approval(&calls, targets, asks, context);
-        approval.people = self.people(&approval).await;
+        approval.people = self.people(&approval, context).await;
         if self.approvers.has_granted(&approval, context.now).await?
             && self.are_within(&calls, &approval.chats(), context).await?
         {
