@@ -80,9 +80,10 @@ async fn telegrams_refusals_are_tool_errors_without_the_token() {
 async fn answers_beyond_any_bound_are_neither_kept_nor_asked_for_again() {
     let (bench, session) = Bench::standalone().await;
     for cue in ["bulk", "crowd"] {
-        for method in ["sendMessage", "editMessageText"] {
-            let outcome = bench.call(&session, method, json!({"chat_id": 1, "message_id": 1, "text": cue}));
-            let (is_error, said) = outcome.await;
+        let sends = json!({"chat_id": 1, "text": cue});
+        let edits = json!({"chat_id": 1, "text": cue, "message_id": 1});
+        for (method, arguments) in [("sendMessage", sends), ("editMessageText", edits)] {
+            let (is_error, said) = bench.call(&session, method, arguments).await;
             assert_eq!((is_error, &said["error"]["error_code"]), (true, &json!(413)), "{cue}");
             let words = said["error"]["description"].as_str().unwrap();
             assert!(words.contains("was not read: the call may have been carried out"), "{words}");

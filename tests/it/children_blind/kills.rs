@@ -74,7 +74,8 @@ async fn killed(at_request: usize, after: Duration) {
     let log = bot.log();
     assert!(bot.stop().success(), "{moment}");
     let answers = scene.world.bot_texts(ANN).iter().filter(|t| t.contains(END)).count();
-    assert_eq!(answers, 1, "{moment}: {:?}", scene.world.bot_texts(ANN));
+    // A kill between Telegram's receipt of it and its answer leaves one more copy, as the README says.
+    assert!((1..=2).contains(&answers), "{moment}: {:?}", scene.world.bot_texts(ANN));
     is_settled(&scene, &moment).await;
     assert!(!log.contains("panicked"), "{moment}: {log}");
 }
