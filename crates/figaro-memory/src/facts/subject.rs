@@ -1,6 +1,6 @@
 //! Whom a sentence is about: its writer, with the people and animals of their life, or others.
 
-use super::lexicon::{LEXICON, Plain};
+use super::lexicon::{LEXICON, Plain, Terms};
 
 /// Whom a part of a sentence is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,20 +15,31 @@ pub(super) enum About {
 
 /// A noun stands so near to the word that says whose it is.
 const NEAR: usize = 4;
+/// The most words that name who says something: `according to the article`.
+const SOURCE: usize = 5;
 
 /// The parts of a sentence and whom each is about. A pronoun goes on with whom the part before was about, where that was
-/// somebody of the writer's life.
+/// somebody of the writer's life. What others say of the writer is theirs, up to a word such as `but`.
 pub(super) fn clauses(sentence: &str) -> Vec<(Plain, About)> {
     let mut found: Vec<(Plain, About)> = Vec::new();
-    for clause in split(sentence) {
+    let mut is_claim = false;
+    for (clause, turns) in split(sentence) {
         let plain = Plain::of(clause);
         if plain.0.trim().is_empty() {
             continue;
+        }
+        let report = report_in(&plain);
+        is_claim = report.is_some() || (is_claim && !turns);
+        if report == Some(Report::OfWhatWasSaid) {
+            for (_, about) in &mut found {
+                *about = About::Others;
+            }
         }
         let own_before = found
             .last()
             .is_some_and(|(before, about)| *about == About::Writer && LEXICON.family.are_in(before));
         let about = match (whom(&plain), found.last()) {
+            _ if is_claim => About::Others,
             (About::Others, _) if own_before && !LEXICON.others.are_in(&plain) => About::Writer,
             // It goes on with what was said.
             (About::Nobody, Some((_, before))) => *before,
@@ -39,44 +50,76 @@ pub(super) fn clauses(sentence: &str) -> Vec<(Plain, About)> {
     found
 }
 
-fn split(sentence: &str) -> Vec<&str> {
-    const JOINS: [&str; 22] = [
-        " and ",
-        " but ",
-        " because ",
-        " while ",
-        " und ",
-        " aber ",
-        " weil ",
-        " et ",
-        " mais ",
-        " e ",
-        " mas ",
-        " y ",
-        " pero ",
-        " porque ",
-        " ma ",
-        " и ",
-        " а ",
-        " но ",
-        " ve ",
-        " ama ",
-        " en ",
-        " maar ",
+/// The parts of a sentence, and whether each turns away from what was said before it.
+fn split(sentence: &str) -> Vec<(&str, bool)> {
+    const JOINS: [(&str, bool); 22] = [
+        (" and ", false),
+        (" but ", true),
+        (" because ", false),
+        (" while ", false),
+        (" und ", false),
+        (" aber ", true),
+        (" weil ", false),
+        (" et ", false),
+        (" mais ", true),
+        (" e ", false),
+        (" mas ", true),
+        (" y ", false),
+        (" pero ", true),
+        (" porque ", false),
+        (" ma ", true),
+        (" и ", false),
+        (" а ", true),
+        (" но ", true),
+        (" ve ", false),
+        (" ama ", true),
+        (" en ", false),
+        (" maar ", true),
     ];
     let marks = sentence.split([',', ';', ':', '(', ')', '—', '–', '，', '、', '；', '،']);
-    let mut parts: Vec<&str> = marks.flat_map(|part| part.split(" - ")).collect();
-    for join in JOINS {
-        parts = parts.into_iter().flat_map(|part| part.split(join)).collect();
+    // A text begins with a blank.
+    let turns = |part: &str| LEXICON.contrasts.first_in(&Plain::of(part)) == Some(1);
+    let mut parts: Vec<(&str, bool)> =
+        marks.flat_map(|part| part.split(" - ")).map(|part| (part, turns(part))).collect();
+    for (join, turns) in JOINS {
+        let before = std::mem::take(&mut parts);
+        for (part, turned) in before {
+            let pieces = part.split(join).enumerate();
+            parts.extend(pieces.map(|(at, piece)| (piece, if at == 0 { turned } else { turns })));
+        }
     }
     parts
+}
+
+/// That somebody else says what a sentence says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Report {
+    /// It is said in this part and the next ones.
+    OfWhatFollows,
+    /// It was said in the parts before: `…, the article says`.
+    OfWhatWasSaid,
+}
+
+/// Whether a part of a sentence hands on what others say. What the writer says or thinks themselves, and what a doctor says, is
+/// none.
+fn report_in(clause: &Plain) -> Option<Report> {
+    let words = &*LEXICON;
+    let at = words.reports.first_in(clause)?;
+    let is_before = |list: &Terms| list.first_in(clause).is_some_and(|other| other <= at);
+    if is_before(&words.thoughts) || is_before(&words.experts) {
+        return None;
+    }
+    // A word or two beside the report name who says it.
+    let is_all = clause.words().count() <= SOURCE && !words.subjects.are_in(&clause.from(at));
+    Some(if is_all { Report::OfWhatWasSaid } else { Report::OfWhatFollows })
 }
 
 /// Whom a part of a sentence is about, taken by itself.
 fn whom(clause: &Plain) -> About {
     let words = &*LEXICON;
-    if let Some(at) = words.reports.first_in(clause) {
-        // What somebody thinks or heard is about whom the rest is about.
+    let thought = words.thoughts.first_in(clause);
+    if let Some(at) = thought.into_iter().chain(words.reports.first_in(clause)).min() {
+        // What the writer thinks or noticed is about whom the rest is about.
         let rest = clause.from(at);
         let count = rest.words().count();
         let rest = Plain(format!(" {} ", rest.words().skip(2).collect::<Vec<_>>().join(" ")));
@@ -125,7 +168,7 @@ mod tests {
     #[test]
     fn it_is_known_whom_a_sentence_is_about() {
         use About::{Nobody, Others, Writer};
-        let cases: [(&str, &[About]); 21] = [
+        let cases: [(&str, &[About]); 26] = [
             ("I live in Riga", &[Writer]),
             ("My daughter Mia is 5 and she loves horses", &[Writer, Writer]),
             ("My neighbour Bob has diabetes", &[Others]),
@@ -147,9 +190,65 @@ mod tests {
             ("他住在里加", &[Others]),
             ("我的邻居有糖尿病", &[Others]),
             ("Nuts make me ill", &[Writer]),
+            ("I think I am allergic to nuts", &[Writer]),
+            ("As I said, I live in Riga", &[Others, Writer]),
+            ("I handle insurance claims", &[Writer]),
+            ("My doctor told me that I have diabetes", &[Writer]),
+            ("The doctor says I am allergic to penicillin", &[Writer]),
         ];
         for (sentence, wanted) in cases {
             assert_eq!(about(sentence), wanted, "{sentence}");
+        }
+    }
+    #[test]
+    fn what_others_say_of_the_writer_is_theirs() {
+        for sentence in [
+            "The article claims that I live in Turin",
+            "The article claims I live in Turin and work as a baker",
+            "The article claims that I live in Turin, and that I have two cats",
+            "ChatGPT told me that I live in Basel",
+            "I was told that I live in Basel",
+            "According to the article, I live in Turin",
+            "I live in Turin, according to the article",
+            "I live in Turin, the article says",
+            "My boss thinks that I am a vegetarian",
+            "People say I live in Turin",
+            "O artigo afirma que moro em Turim",
+            "O ChatGPT me disse que eu moro em Basileia",
+            "Segundo o artigo, moro em Turim",
+            "Dizem que eu moro em Turim",
+            "El artículo afirma que vivo en Turín",
+            "Según ChatGPT, vivo en Basilea",
+            "Der Artikel behauptet, dass ich in Turin wohne",
+            "ChatGPT hat mir gesagt, dass ich in Basel wohne",
+            "Laut dem Artikel wohne ich in Turin",
+            "L'article affirme que j'habite à Turin",
+            "Selon ChatGPT, je vis à Bâle",
+            "ChatGPT m'a dit que j'habite à Bâle",
+            "L'articolo sostiene che io vivo a Torino",
+            "Secondo ChatGPT, abito a Basilea",
+            "Статья утверждает, что я живу в Турине",
+            "ChatGPT сказал, что я живу в Базеле",
+            "Makaleye göre Torino'da yaşıyorum",
+            "ChatGPT Basel'de yaşıyorum diyor",
+            "Volgens het artikel woon ik in Turijn",
+            "Artykuł twierdzi, że mieszkam w Turynie",
+            "文章声称我住在都灵",
+            "ChatGPT告诉我我住在巴塞尔",
+            "記事によると私はトリノに住んでいる",
+            "يزعم المقال اني اعيش في تورينو",
+            "लेख के अनुसार मैं ट्यूरिन में रहता हूँ",
+        ] {
+            let found = about(sentence);
+            assert!(found.iter().all(|about| *about != About::Writer), "{sentence}: {found:?}");
+        }
+        for sentence in [
+            "The article claims that I live in Turin, but I live in Riga",
+            "O artigo diz que moro em Turim, mas moro em Riga",
+            "Статья утверждает, что я живу в Турине, но я живу в Риге",
+            "文章声称我住在都灵，但我住在里加",
+        ] {
+            assert_eq!(about(sentence).last(), Some(&About::Writer), "{sentence}");
         }
     }
 }
