@@ -322,6 +322,11 @@ async fn a_kill_at_any_moment_after_the_press_makes_it_at_most_once() {
         let is_unknown = told.to_string().contains("whether it acted is not known");
         assert!(calls <= 1, "{pause} ms: {calls} calls");
         assert!(is_unknown || (told["success"] == true && calls == 1), "{pause} ms: {calls} calls, {told}");
+        // Then those who saw the card are told as well, below it.
+        if is_unknown {
+            let said = world.card_with(TEAM, "I do not know whether it was done").await;
+            assert_eq!(said["reply_to_message"]["message_id"], card["message_id"], "{pause} ms: {said}");
+        }
         made += calls;
         unknown += usize::from(is_unknown);
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 pub use super::log::HISTORY_MESSAGES;
 use super::log::StepLog;
 use super::run::State;
-use figaro_base::ids::{RunId, SessionId};
+use figaro_base::ids::{MessageId, RunId, SessionId};
 use figaro_domain::conversation::{Message, Role, ToolMeta};
 use figaro_domain::tool::{SideEffects, ToolCall, ToolStatus};
 use figaro_domain::turn::{ActiveTurn, Approved, Checkpoint};
@@ -21,8 +21,8 @@ pub(super) const UNKNOWN_OUTCOME: &str =
 pub struct TakenUp {
     /// The state it was stored in; none where it had not come so far.
     pub(super) state: Option<State>,
-    /// The calls on record, by their ids, and where they stood.
-    calls: HashMap<String, ToolStatus>,
+    /// The calls on record, by their ids: where they stood, and on which card they were approved.
+    calls: HashMap<String, (ToolStatus, Option<MessageId>)>,
     /// The call that a person has approved just now.
     pub(super) approved: Option<Arc<Approved>>,
 }
@@ -30,7 +30,13 @@ pub struct TakenUp {
 impl TakenUp {
     /// Whether a call was under way when the bot stopped: it may have acted.
     pub(super) fn was_cut(&self, call: &str) -> bool {
-        self.calls.get(call) == Some(&ToolStatus::Running) && self.approved(call).is_none()
+        let was_running = self.calls.get(call).is_some_and(|(status, _)| *status == ToolStatus::Running);
+        was_running && self.approved(call).is_none()
+    }
+
+    /// The message under which a person approved a call before the bot stopped.
+    pub(super) fn approved_on(&self, call: &str) -> Option<MessageId> {
+        self.calls.get(call).and_then(|(_, card)| *card)
     }
 
     /// What is to be made in place of a call, if a person has approved it.
@@ -71,7 +77,7 @@ pub(super) async fn take_up(
 ) -> Result<TakenUp, StoreError> {
     let state = of.checkpoint.and_then(|checkpoint| state_of(checkpoint, log.run()));
     let calls = log.calls().await?;
-    let known = calls.iter().map(|call| (call.call.id.clone(), call.status)).collect();
+    let known = calls.iter().map(|call| (call.call.id.clone(), (call.status, call.approved_on))).collect();
     let taken_up = TakenUp { state, calls: known, approved: approved.map(Arc::new) };
     if calls.is_empty() {
         return Ok(taken_up);

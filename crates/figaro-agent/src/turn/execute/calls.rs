@@ -13,7 +13,7 @@ use super::super::taken_up::{TakenUp, UNKNOWN_OUTCOME, result_message};
 use crate::delivery::{Bus, TurnEventKind};
 use crate::tools::{Registry, Tool, ToolContext, ToolError, ToolOutput};
 use figaro_base::clock::Clock;
-use figaro_base::ids::{RunId, SessionId};
+use figaro_base::ids::{MessageId, RunId, SessionId};
 use figaro_base::text::one_line;
 use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
 use figaro_domain::tool::{Call, Effect, SideEffects, ToolCall, ToolKind, ToolStatus};
@@ -67,11 +67,18 @@ pub struct ReadyCall {
     tool: Option<Arc<dyn Tool>>,
     /// It was under way when the bot stopped.
     was_cut: bool,
+    /// The message under which a person has approved it, also before a restart.
+    approved_on: Option<MessageId>,
     /// What a person has approved in its place.
     approved: Option<Arc<Approved>>,
 }
 
 impl ReadyCall {
+    /// Its record as it starts.
+    fn record(&self, run: RunId, now: DateTime<Utc>) -> ToolCall {
+        ToolCall { approved_on: self.approved_on, ..record(&self.planned.call, run, now) }
+    }
+
     /// Whether making it may change something, so that a turn that made it cannot begin again.
     #[must_use]
     pub fn acts(&self) -> bool {
@@ -90,6 +97,7 @@ pub fn ready(
     let ready = |planned: Planned| ReadyCall {
         tool: tools.get(&planned.call.name, found),
         was_cut: taken_up.was_cut(&planned.call.id),
+        approved_on: taken_up.approved_on(&planned.call.id),
         approved: None,
         planned,
     };
@@ -101,6 +109,7 @@ pub fn ready(
 pub(super) fn approve(calls: &mut [ReadyCall], approved: Option<Arc<Approved>>) {
     let Some(approved) = approved else { return };
     if let Some(call) = calls.iter_mut().find(|call| call.planned.call == approved.call) {
+        call.approved_on = approved.card;
         call.approved = Some(approved);
     }
 }
@@ -109,7 +118,7 @@ impl Caller {
     /// The records of calls that start now, a microsecond apart, so that what the calls store sorts in their order.
     pub(super) fn records(&self, calls: &[ReadyCall], log: &dyn StepLog) -> Vec<ToolCall> {
         let times = self.times();
-        calls.iter().zip(times).map(|(call, now)| record(&call.planned.call, log.run(), now)).collect()
+        calls.iter().zip(times).map(|(call, now)| call.record(log.run(), now)).collect()
     }
 
     /// Makes all calls of a pass together; the results stand in the order of the calls. They have to be on record.
@@ -145,12 +154,12 @@ impl Caller {
 
     async fn one(
         &self,
-        ReadyCall { planned: Planned { call, refusal }, tool, was_cut, .. }: ReadyCall,
+        ready: ReadyCall,
         context: &ToolContext,
         records: Records<'_>,
     ) -> Result<CallResult, StoreError> {
-        let mut record = record(&call, records.log.run(), context.now);
-        record.approved_on = context.approved.as_ref().and_then(|approved| approved.card);
+        let mut record = ready.record(records.log.run(), context.now);
+        let ReadyCall { planned: Planned { call, refusal }, tool, was_cut, .. } = ready;
         if let Some(tool) = &tool {
             self.bus.publish(context.run, started(tool, hint(&record.call)));
         }
