@@ -246,6 +246,37 @@ async fn the_check_says_of_each_thing_that_it_is_there() {
 }
 
 #[tokio::test]
+async fn the_check_names_settings_that_a_model_has_nothing_like() {
+    let world = World::new().await;
+    world.script.push(Reply::text("Yes."));
+    for (folder, name, text) in [
+        (
+            "agents",
+            "sage",
+            "type: object\ndescription: Be wise.\nproperties: {}\nrequired: []\njson_schema_extra:\n  kind: agent\n  name: sage\n  version: \"1\"\n  structured_output: false\n  settings: {presence_penalty: 1, temperature: 1}\n  tools: []\n",
+        ),
+        (
+            "personas",
+            "bard",
+            "name: bard\ntitle: {en: Bard, pt: Bardo}\ndescription: {en: sings, pt: canta}\nprompt: Sing.\nsettings: {repeat_penalty: 1.2, presence_penalty: 0.5}\n",
+        ),
+    ] {
+        let folder = world.folder.path().join("prompts").join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(format!("{name}.yaml")), text).unwrap();
+    }
+    let output = world.bot().arg("check").run().await;
+    let (said, errors) = words(&output);
+    assert!(output.status.success(), "{said}{errors}");
+    let hints: Vec<&str> = said.lines().filter(|line| line.starts_with('!')).collect();
+    let wanted = [
+        "! model: openai:offline has no presence_penalty; it is left out for agent sage, persona bard",
+        "! model: openai:offline has no repeat_penalty; it is left out for persona bard",
+    ];
+    assert_eq!(hints, wanted, "{said}");
+}
+
+#[tokio::test]
 async fn the_check_goes_on_after_what_is_wrong() {
     let world = World::new().await;
     world.telegram.revoke_token();

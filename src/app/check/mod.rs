@@ -6,6 +6,7 @@ mod finding;
 mod model;
 mod store;
 mod telegram;
+mod unheard;
 
 use std::path::Path;
 
@@ -47,6 +48,7 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Refusal
         .chain(prices(&settings))
         .for_each(|hint| say(&format!("! {hint}")));
     let probes = probes(&settings, &providers);
+    unheard(&settings, &providers).into_iter().for_each(|hint| say(&format!("! {hint}")));
     let side_by_side = probes.len();
     let mut findings = stream::iter(probes).buffered(side_by_side);
     let mut all_well = true;
@@ -84,11 +86,23 @@ fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture
     probes
 }
 
+/// Prompts, agents and personas, the owner's own among them.
+fn load_prompts(settings: &Settings, providers: &Providers) -> Result<Prompts, String> {
+    let names = agents::names(providers, servers::names(&settings.servers));
+    Prompts::load_for(Some(Path::new(OWN_FOLDER)), &names)
+}
+
+/// What agents and personas set and their model has nothing like.
+fn unheard(settings: &Settings, providers: &Providers) -> Vec<String> {
+    let read = (http_client(&settings.model.proxies), load_prompts(settings, providers));
+    // What is wrong with either is told as a finding.
+    let (Ok(http), Ok(prompts)) = read else { return Vec::new() };
+    unheard::hints(settings, providers, &http, &prompts)
+}
+
 /// What is wrong with the owner's own prompts, agents and personas, a finding each.
 fn prompts(settings: &Settings, providers: &Providers) -> Vec<Finding> {
-    let names = agents::names(providers, servers::names(&settings.servers));
-    let read = Prompts::load_for(Some(Path::new(OWN_FOLDER)), &names);
-    let faults = read.err().unwrap_or_default();
+    let faults = load_prompts(settings, providers).err().unwrap_or_default();
     faults.lines().map(|fault| Finding::new("prompts", Err(fault.to_owned()))).collect()
 }
 
