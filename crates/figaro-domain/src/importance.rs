@@ -17,6 +17,8 @@ const SHORT_CHARS: usize = 20;
 const WHOLE_CHARS: usize = 400;
 /// A word of so few letters before a full stop may be short for another.
 const MAX_ABBREVIATION: usize = 3;
+/// The last is the Greek one, which looks like a semicolon.
+const QUESTION_MARKS: [char; 4] = ['?', '？', '؟', '\u{37e}'];
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,10 +70,19 @@ pub fn of_with(by: By, text: &str, rules: &Rules) -> f32 {
     importance.clamp(0.0, VITAL)
 }
 
-/// Whether a text asks something.
+/// Whether a text asks something: a word of it ends in a question mark, wherever it stands. One within an address is none.
 #[must_use]
 pub fn is_question(text: &str) -> bool {
-    text.trim_end().ends_with(['?', '？', '؟', ';']) || text.contains(['¿', '？'])
+    let asks = |word: &str| {
+        let closed = |c: char| !c.is_alphanumeric() && !QUESTION_MARKS.contains(&c);
+        word.trim_end_matches(closed).ends_with(QUESTION_MARKS)
+    };
+    text.contains(['¿', '？']) || text.split_whitespace().any(asks)
+}
+
+/// Whether a sentence is a question as a whole.
+fn ends_in_question(sentence: &str) -> bool {
+    sentence.trim_end().ends_with(QUESTION_MARKS) || sentence.contains(['¿', '？'])
 }
 
 /// What a person's words say that may be vital in a chat without context packs, see [`vital_with`].
@@ -90,7 +101,7 @@ pub fn vital_with(text: &str, rules: &Rules) -> Option<String> {
         return None;
     }
     let statements: Vec<&str> =
-        sentences(text).into_iter().filter(|sentence| !is_question(sentence)).collect();
+        sentences(text).into_iter().filter(|sentence| !ends_in_question(sentence)).collect();
     let is_vital = |sentence: &&str| {
         let plain = plain(sentence);
         is_critical(&plain) && !has(&plain, &TERMS.unless) && !has_of_pack(&plain, &rules.unless)
@@ -221,7 +232,15 @@ mod tests {
             (By::Person, "A recipe for people with allergies, please", 8.0),
             (By::Person, "If you are allergic to nuts, leave them out", 8.0),
             (By::Person, "Сезон аллергии в этом году тяжёлый", 8.0),
-            (By::Person, "What blood type is the rarest? Tell me.", 8.0),
+            (By::Person, "What blood type is the rarest? Tell me.", 9.0),
+            // A question may stand anywhere; a semicolon and an address ask nothing.
+            (By::Person, "Shall we go to the lake? It is warm", 7.0),
+            (By::Person, "Who comes (and when?) to the lake", 7.0),
+            (By::Person, "We went to the lake and it rained;", 6.0),
+            (By::Person, "Θα πάμε στη λίμνη αύριο το πρωί;", 6.0),
+            (By::Person, "Θα πάμε στη λίμνη αύριο το πρωί\u{37e}", 7.0),
+            (By::Person, "The lake is at https://example.org/map?at=9", 6.0),
+            (By::Person, "هل نذهب إلى البحيرة؟ الجو دافئ اليوم", 7.0),
         ];
         for (by, text, wanted) in cases {
             assert_eq!(of(by, text), wanted, "{by:?} {text}");
