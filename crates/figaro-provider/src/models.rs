@@ -286,7 +286,7 @@ impl Asking {
                     self.stream = None;
                 }
                 Err(error) if error.is_the_models() && !self.open.is_empty() => {
-                    warn!(model = %candidate.name, error = error.label(), "a model does not answer; the next is asked");
+                    warn!(model = %candidate.name, error = error.label(), reason = %error, "a model does not answer; the next is asked");
                     self.current = self.open.pop();
                     self.stream = None;
                 }
