@@ -101,6 +101,7 @@ mod standing;
 mod stdio;
 mod store;
 mod store_command;
+mod streams;
 mod structured;
 mod summaries;
 mod support;

@@ -166,11 +166,18 @@ fn failed(label: &'static str) -> ApiError {
             ApiError::not_found("model_not_found", "the model is not served any more: name another one")
         }
         "no_agent" => ApiError::not_found("model_not_found", "the agent is not there any more"),
-        "unavailable" | "cut" | "stalled" => ApiError::unavailable(
+        "unavailable" | "cut" | "stalled" | "garbled" => ApiError::unavailable(
             label,
             "the service of the model does not answer as it should: ask again in a minute",
         ),
         "empty" => ApiError::bad_gateway(label, "the model wrote nothing: ask again, or another model"),
+        "spent" => ApiError::bad_gateway(
+            label,
+            "the answer became too long before the model had said anything: ask for less, or another model",
+        ),
+        "unspoken" => {
+            ApiError::bad_gateway(label, "the model has reasoned and given no answer: ask again, or another model")
+        }
         "misfit" => ApiError::bad_gateway(
             label,
             "the answer of the model does not fit the form that is asked for, also after it was asked to mend it",

@@ -59,7 +59,7 @@ impl Room {
                 (&mut self.other, OTHER_EVENT_BYTES + source.title.len() + source.url.len())
             }
             Event::Private(part) => (&mut self.other, OTHER_EVENT_BYTES + part.data.to_string().len()),
-            Event::Answering(_) | Event::Searched => (&mut self.other, OTHER_EVENT_BYTES),
+            Event::Answering(_) | Event::Searched | Event::Reasoned => (&mut self.other, OTHER_EVENT_BYTES),
             Event::Completed { .. } => return true,
         };
         let left = room.checked_sub(bytes);
@@ -158,7 +158,7 @@ impl MeteredStream {
                 return Some(Ok(Event::Completed { finish: finish.clone(), usage: Some(usage) }));
             }
             Some(Err(error)) => self.bill.fail(error),
-            Some(Ok(Event::Source(_) | Event::Private(_))) | None => {}
+            Some(Ok(Event::Source(_) | Event::Private(_) | Event::Reasoned)) | None => {}
         }
         event
     }
@@ -236,9 +236,9 @@ impl Bill {
         self.asked = true;
     }
 
-    /// Notes how the call failed. What broke off or fell silent had been taken up; all else was refused.
+    /// Notes how the call failed. What broke off, fell silent or could not be read had been taken up; all else was refused.
     pub(super) const fn fail(&mut self, error: &ProviderError) {
-        self.asked = matches!(error, ProviderError::Cut(_) | ProviderError::Stalled(_));
+        self.asked = matches!(error, ProviderError::Cut(_) | ProviderError::Stalled(_) | ProviderError::Garbled(_));
     }
 
     /// The most tokens of the answer.

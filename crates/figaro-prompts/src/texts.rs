@@ -113,6 +113,7 @@ impl Texts {
             Reason::Busy => self.reason_busy(),
             Reason::Refused => self.reason_refused(),
             Reason::Empty => self.reason_empty(),
+            Reason::Spent => self.reason_spent(),
             Reason::Misfit => self.reason_misfit(),
             Reason::Internal => self.reason_internal(),
             Reason::Interrupted => self.reason_interrupted(),

@@ -29,6 +29,9 @@ pub enum ProviderError {
     /// The conversation is longer than the model takes.
     #[error("the request is too long for the model ({0})")]
     TooLong(String),
+    /// What the model wrote, such as a call of a tool, was nothing that the provider could read; the next try may well do.
+    #[error("the provider could not read what the model wrote ({0})")]
+    Garbled(String),
     /// It refused the request for another reason: asking again is no use.
     #[error("the provider refused the request ({0})")]
     Refused(String),
@@ -58,6 +61,7 @@ impl ProviderError {
             Self::RateLimited { .. } => "rate_limited",
             Self::Unavailable(_) => "unavailable",
             Self::TooLong(_) => "too_long",
+            Self::Garbled(_) => "garbled",
             Self::Refused(_) => "refused",
             Self::Foreign(_) => "foreign",
             Self::WrongAddress(_) => "wrong_address",
@@ -76,6 +80,7 @@ impl ProviderError {
             | Self::RateLimited { .. }
             | Self::Unavailable(_)
             | Self::TooLong(_)
+            | Self::Garbled(_)
             | Self::Foreign(_)
             | Self::WrongAddress(_)
             | Self::Cut(_)
@@ -89,7 +94,7 @@ impl ProviderError {
     #[must_use]
     pub const fn is_passing(&self) -> bool {
         match self {
-            Self::RateLimited { .. } | Self::Unavailable(_) | Self::Cut(_) => true,
+            Self::RateLimited { .. } | Self::Unavailable(_) | Self::Garbled(_) | Self::Cut(_) => true,
             Self::Unauthorized(_)
             | Self::UnknownModel(_)
             | Self::NoQuota(_)

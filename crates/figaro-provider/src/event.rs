@@ -13,6 +13,8 @@ pub enum Event {
     Answering(ModelName),
     /// More text of the answer.
     TextDelta(String),
+    /// All text that was told so far was the model's reasoning, and no part of the answer.
+    Reasoned,
     /// A complete call of a function tool.
     ToolCall(Call),
     /// The provider searches the web by itself; once for each search.

@@ -23,6 +23,7 @@ mod openai_responses;
 pub mod price;
 mod request;
 pub mod retry;
+mod thinking;
 
 use std::fmt::Debug;
 

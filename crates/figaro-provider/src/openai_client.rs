@@ -1,25 +1,22 @@
 //! async-openai as both of OpenAI's wire formats use it: JSON values in place of its types, which break on what they do
-//! not know; our own way to send, which repeats nothing and forgets no status.
+//! not know; our own way to send, which repeats nothing and forgets no status; our own reader of the answer.
 
-use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_openai::config::Config;
 use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
-use async_openai::types::stream::StreamResponse;
+use futures::FutureExt;
 use futures::future::BoxFuture;
-use futures::{FutureExt, StreamExt, future, stream};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use parking_lot::Mutex;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tracing::debug;
 
 use super::http::decode::{Decode, Values, decoded};
 use super::http::idle::Pulse;
-use super::http::{Watch, error, json};
+use super::http::{Watch, error, json, streamed};
 use super::{EventStream, ProviderError};
 use figaro_base::secret::{ExposeSecret, Redactor, SecretString};
 use figaro_domain::source::Source;
@@ -32,15 +29,6 @@ pub(super) enum Path {
     /// `POST /chat/completions`.
     ChatCompletions,
 }
-
-/// The last value of a stream that ends with `data: [DONE]`; the library itself keeps silent about it.
-pub(super) const DONE: &str = "[DONE]";
-
-/// The longest event that is taken: it holds a whole answer at most, and memory is not the provider's to fill.
-const MAX_EVENT_BYTES: usize = 4 * 1024 * 1024;
-
-/// The line that says so, as most write it.
-const DONE_LINE: &[u8] = b"data: [DONE]";
 
 /// A service at one address, with a key if it wants one.
 #[derive(Debug, Clone)]
@@ -99,19 +87,29 @@ impl OpenAiClient {
         answer.map_err(|error| error::presentable(error, &self.watch.redactor))
     }
 
+    /// The library makes the request and sends it by our own way. The answer is not left to it: its reader of events gives up on
+    /// a byte order mark, and repeats or forgets what a refusal says.
     async fn open(self, path: Path, body: Value, pulse: Pulse) -> Result<Values, ProviderError> {
         self.endpoint.check()?;
-        let http = self.http.clone();
-        let done = Arc::new(AtomicBool::new(false));
-        let heard = Heard { pulse, done: done.clone() };
-        let service =
-            tower::service_fn(move |request: HttpRequestFactory| send(http.clone(), request, heard.clone()));
+        let (http, answer) = (self.http.clone(), Arc::new(Mutex::new(None)));
+        let taken = Arc::clone(&answer);
+        let service = tower::service_fn(move |request: HttpRequestFactory| {
+            let (http, taken) = (http.clone(), Arc::clone(&taken));
+            async move {
+                let response = http.execute(request.build().await?).await?;
+                *taken.lock() = Some(response);
+                Ok::<_, OpenAIError>(http::Response::new("").into())
+            }
+        });
         let client = async_openai::Client::build(self.http, self.endpoint).with_http_service(service);
-        let opened = match path {
-            Path::Responses => client.responses().create_stream_byot(body).await,
-            Path::ChatCompletions => client.chat().create_stream_byot(body).await,
+        let sent = match path {
+            Path::Responses => client.responses().create_stream_byot::<_, Value>(body).await,
+            Path::ChatCompletions => client.chat().create_stream_byot::<_, Value>(body).await,
         };
-        opened.map(|events| values(events, done)).map_err(from_library)
+        sent.map(drop).map_err(from_library)?;
+        let answer = answer.lock().take();
+        let response = answer.ok_or_else(|| ProviderError::Unavailable("the request was not sent".into()))?;
+        streamed(response, pulse).await
     }
 }
 
@@ -127,32 +125,10 @@ pub(super) fn cited(annotation: &Value) -> Option<Source> {
     Some(Source { title: title.unwrap_or(url).to_owned(), url: url.to_owned() })
 }
 
-/// The events of a stream as values; what is no JSON is passed over.
-fn values(events: StreamResponse<Value>, done: Arc<AtomicBool>) -> Values {
-    let known = events.filter_map(|event| {
-        future::ready(match event {
-            Ok(value) => Some(Ok(value)),
-            Err(OpenAIError::JSONDeserialize(_, content)) => {
-                debug!(bytes = content.len(), "an event that is not JSON was ignored");
-                None
-            }
-            Err(error) => Some(Err(from_library(error))),
-        })
-    });
-    let last = stream::once(async move { done.load(Ordering::Acquire).then(|| Ok(Value::from(DONE))) });
-    known.chain(last.filter_map(future::ready)).boxed()
-}
-
-/// What the client library reports before or within a stream.
+/// What the client library reports of a request that it could not send.
 fn from_library(error: OpenAIError) -> ProviderError {
     match error {
-        OpenAIError::Boxed(inner) => match inner.downcast::<ProviderError>() {
-            Ok(known) => *known,
-            Err(other) => ProviderError::Unavailable(other.to_string()),
-        },
         OpenAIError::Reqwest(error) => error::from_reqwest(&error),
-        // Its text may quote the answer.
-        OpenAIError::StreamError(_) => ProviderError::Cut("the connection broke".into()),
         other => ProviderError::Refused(other.to_string()),
     }
 }
@@ -205,115 +181,5 @@ impl Config for Endpoint {
 
     fn api_key(&self) -> &SecretString {
         &self.key
-    }
-}
-
-/// Sends a request once. The library's own way repeats it by itself and forgets the status.
-async fn send(
-    http: reqwest::Client,
-    request: HttpRequestFactory,
-    mut heard: Heard,
-) -> Result<reqwest::Response, OpenAIError> {
-    let response = http.execute(request.build().await?).await?;
-    heard.pulse.beat();
-    if !response.status().is_success() {
-        return Err(known(error::refusal(response).await));
-    }
-    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    if kind.starts_with("text/html") || kind.starts_with("application/json") {
-        let advice = format!("the answer is {kind}, not an event stream; is the base URL right?");
-        return Err(known(ProviderError::Foreign(advice)));
-    }
-    let mut place = Place::default();
-    let bytes = response.bytes_stream().map(move |bytes| {
-        heard.pulse.beat();
-        let bytes = bytes.map_err(io::Error::other)?;
-        heard.note(&mut place, &bytes);
-        match place.event_bytes > MAX_EVENT_BYTES {
-            true => Err(io::Error::other("an event of the answer is too long")),
-            false => Ok(bytes),
-        }
-    });
-    Ok(http::Response::new(reqwest::Body::wrap_stream(bytes)).into())
-}
-
-/// What the bytes of an answer tell beside its events.
-#[derive(Debug, Clone)]
-struct Heard {
-    pulse: Pulse,
-    /// The stream said that it is done.
-    done: Arc<AtomicBool>,
-}
-
-impl Heard {
-    /// Looks for a line that says so. Words of the model cannot be taken for it: within JSON there is no line end.
-    fn note(&mut self, place: &mut Place, bytes: &[u8]) {
-        for byte in bytes {
-            if let Some(line) = place.pass(*byte)
-                && (line == DONE_LINE || line == b"data:[DONE]")
-            {
-                self.done.store(true, Ordering::Release);
-            }
-        }
-    }
-}
-
-/// Where in a stream of events one is.
-#[derive(Debug, Default)]
-struct Place {
-    /// The beginning of the line, as far as it matters.
-    line: Vec<u8>,
-    /// The bytes of the event so far. An empty line ends one.
-    event_bytes: usize,
-    /// The last byte was a carriage return: a line feed behind it ends no further line.
-    after_return: bool,
-}
-
-impl Place {
-    /// Goes on by a byte; gives the line that it ends.
-    fn pass(&mut self, byte: u8) -> Option<Vec<u8>> {
-        self.event_bytes += 1;
-        if std::mem::replace(&mut self.after_return, byte == b'\r') && byte == b'\n' {
-            return None;
-        }
-        if !matches!(byte, b'\n' | b'\r') {
-            if self.line.len() <= DONE_LINE.len() {
-                self.line.push(byte);
-            }
-            return None;
-        }
-        if self.line.is_empty() {
-            self.event_bytes = 0;
-        }
-        Some(std::mem::take(&mut self.line))
-    }
-}
-
-fn known(error: ProviderError) -> OpenAIError {
-    OpenAIError::Boxed(Box::new(error))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_event_ends_with_an_empty_line_however_lines_end_and_wherever_pieces_do() {
-        let cases: [(&[&str], usize, bool); 7] = [
-            (&["data: 1\n\n", "data: 22\n"], 9, false),
-            (&["data: 1\n", "\n", "da"], 2, false),
-            (&["data: 1\r\n\r", "\nda"], 3, false),
-            (&["data: 1\r\n", "data: 2\r\n"], 18, false),
-            (&["data: 1\r\rda"], 2, false),
-            (&["data: [DO", "NE]\n\n"], 0, true),
-            (&["data: \"data: [DONE]\"\n\n"], 0, false),
-        ];
-        for (pieces, event_bytes, is_done) in cases {
-            let mut heard = Heard { pulse: Pulse::start(), done: Arc::default() };
-            let mut place = Place::default();
-            pieces.iter().for_each(|piece| heard.note(&mut place, piece.as_bytes()));
-            assert_eq!(place.event_bytes, event_bytes, "{pieces:?}");
-            assert_eq!(heard.done.load(Ordering::Acquire), is_done, "{pieces:?}");
-        }
     }
 }

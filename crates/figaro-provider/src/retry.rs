@@ -39,7 +39,7 @@ impl RetryPolicy {
             .with_max_times(self.attempts.saturating_sub(1))
             .with_jitter()
             .build();
-        Backoff { delays, max_delay: self.max_delay }
+        Backoff { delays, max_delay: self.max_delay, was_garbled: false }
     }
 }
 
@@ -48,12 +48,18 @@ impl RetryPolicy {
 pub(super) struct Backoff {
     delays: ExponentialBackoff,
     max_delay: Duration,
+    /// The model has once written what could not be read.
+    was_garbled: bool,
 }
 
 impl Backoff {
     /// How long to wait before asking again; none if it is no use.
     pub(super) fn pause(&mut self, error: &ProviderError) -> Option<Duration> {
         if !error.is_passing() {
+            return None;
+        }
+        // A model that writes it twice writes it again.
+        if matches!(error, ProviderError::Garbled(_)) && std::mem::replace(&mut self.was_garbled, true) {
             return None;
         }
         let asked_for = match error {
@@ -136,6 +142,7 @@ impl Attempt {
                 info!(
                     provider = again.inner.name(),
                     error = error.label(),
+                    reason = %error,
                     pause_ms = pause.as_millis(),
                     "a model call failed and is sent again"
                 );
@@ -212,6 +219,10 @@ mod tests {
         Err(ProviderError::Unavailable("down".into()))
     }
 
+    fn garbled() -> Result<Event, ProviderError> {
+        Err(ProviderError::Garbled("no call".into()))
+    }
+
     fn limited(seconds: Option<u64>) -> Result<Event, ProviderError> {
         Err(ProviderError::RateLimited { retry_after: seconds.map(Duration::from_secs), message: "m".into() })
     }
@@ -229,6 +240,9 @@ mod tests {
             (3, vec![vec![cut()], vec![down()], whole()], whole()),
             (3, vec![vec![down()], vec![cut()], vec![limited(None)]], vec![limited(None)]),
             (0, vec![vec![down()]], vec![down()]),
+            (3, vec![vec![garbled()], whole()], whole()),
+            (3, vec![vec![garbled()], vec![down()], whole()], whole()),
+            (3, vec![vec![garbled()], vec![garbled()]], vec![garbled()]),
         ];
         for (attempts, answers, expected) in cases {
             let count = answers.len();

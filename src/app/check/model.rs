@@ -83,6 +83,7 @@ pub(super) fn remedy(error: &ProviderError, spec: Option<&ProviderSpec>) -> Stri
         ProviderError::WrongAddress(_)
         | ProviderError::RateLimited { .. }
         | ProviderError::TooLong(_)
+        | ProviderError::Garbled(_)
         | ProviderError::Refused(_)
         | ProviderError::Cut(_) => String::new(),
     }

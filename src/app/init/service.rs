@@ -297,6 +297,7 @@ fn trouble(error: &ProviderError) -> Trouble {
         ProviderError::NoQuota(_)
         | ProviderError::RateLimited { .. }
         | ProviderError::TooLong(_)
+        | ProviderError::Garbled(_)
         | ProviderError::Refused(_)
         | ProviderError::Cut(_) => Trouble::Later(words),
     }

@@ -94,6 +94,44 @@ async fn a_flood_of_tools_names_of_ours_orders_and_odd_schemas_do_no_harm() {
     assert!(bot.stop().success());
 }
 
+/// Whether every list in a schema says what is in it.
+fn lists_say_what_is_in_them(schema: &Value) -> bool {
+    let is_list = schema["type"] == "array" || schema["type"].as_array().is_some_and(|kinds| kinds.contains(&json!("array")));
+    let inner = match schema {
+        Value::Object(fields) => fields.values().collect::<Vec<_>>(),
+        Value::Array(items) => items.iter().collect(),
+        _ => Vec::new(),
+    };
+    (!is_list || schema["items"].is_object()) && inner.into_iter().all(lists_say_what_is_in_them)
+}
+
+#[tokio::test]
+async fn tools_that_a_service_would_refuse_are_mended_and_a_list_that_goes_round_ends() {
+    for provider in ["openai", "gemini"] {
+        let world = World::new().await;
+        world.servers(json!({"loose": server("loose"), "round": server("same_cursor")}));
+        let tools = helper("{name: \"*\", server: loose}, {name: \"*\", server: round}");
+        world.agent("default.yaml", &tools.replace("name: helper", "name: default"));
+        let bot = world.bot_of(provider).set("PATH", &variable("PATH")).spawn();
+        bot.ready().await;
+        bot.logged("server=\"loose\"").await;
+        bot.logged("server=\"round\"").await;
+        world.script.push(Reply::text("Hello."));
+        assert_eq!(world.ask("hi").await["text"], "Hello.");
+        let request = world.asks(1).await;
+        let names = request.tool_names();
+        for name in ["loose__bake", "loose__echo", "round__echo"] {
+            assert!(names.contains(&name), "{provider}: {name} of {names:?}");
+        }
+        let sent = &request.body["tools"];
+        assert!(lists_say_what_is_in_them(sent) && !sent.to_string().contains("gone"), "{provider}: {sent}");
+        let card = world.told(ANN, ANN, "/mcp").await;
+        assert!(text(&card).contains("✓ round: ready, tools: 1"), "{}", text(&card));
+        assert!(!text(&card).contains("left out"), "{}", text(&card));
+        assert!(bot.stop().success());
+    }
+}
+
 #[tokio::test]
 async fn questions_in_the_terminal_have_what_nobody_needs_to_approve() {
     let world = World::new().await;

@@ -89,6 +89,11 @@ def tools():
                 tool("read file!", "Has an odd name.", TEXT),
             ]
             return [*plain[:1], *odd]
+        case "loose":
+            lists = {"loaves": {"type": "array"}, "by": {"type": "object", "properties": {"at": {"type": ["array", "null"], "items": True}}}}
+            return [tool("bake", "Bakes.", {"type": "object", "properties": lists, "required": ["loaves", "gone"]}), *plain[:1]]
+        case "same_cursor":
+            return plain[:1]
         case "grows":
             return plain[:1] + ([tool("grown", "Was not there before.")] if grown else [])
     return plain
@@ -101,7 +106,7 @@ def listed(params):
         return {"tools": chunk, **({"nextCursor": str(page + 1)} if page < 199 else {})}
     if MODE == "many_at_once":
         return {"tools": [tool(f"tool_{number}", f"Is number {number}.") for number in range(100_000)]}
-    return {"tools": tools()}
+    return {"tools": tools(), **({"nextCursor": "more"} if MODE == "same_cursor" else {})}
 
 
 def words(text):

@@ -10,6 +10,7 @@ pub mod http;
 pub mod proc;
 pub mod proxy;
 pub mod records;
+pub mod replay;
 pub mod scene;
 pub mod server;
 pub mod terminal;

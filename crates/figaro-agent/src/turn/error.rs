@@ -44,6 +44,12 @@ pub enum TurnError {
     /// The model ended without a word.
     #[error("the model wrote nothing")]
     Empty,
+    /// The model came to the bound on its answer before it had said anything, or within a call.
+    #[error("the answer became too long before the model had said anything: reasoning or a call took all of it")]
+    Spent,
+    /// The model has reasoned and gave no answer.
+    #[error("the model has reasoned and given no answer")]
+    Unspoken,
     /// The answer was to have a form and had not, twice.
     #[error("the answer does not fit the form that the agent is to give, also after it was asked to mend it")]
     Misfit,
@@ -99,6 +105,8 @@ impl TurnError {
             Self::OverBudget { .. } => "over_budget",
             Self::Withheld => "withheld",
             Self::Empty => "empty",
+            Self::Spent => "spent",
+            Self::Unspoken => "unspoken",
             Self::Misfit => "misfit",
             Self::NoAgent(_) => "no_agent",
             Self::Internal => "internal",
@@ -118,6 +126,7 @@ impl TurnError {
                 ProviderError::RateLimited { .. } => texts.error_busy(),
                 ProviderError::Unavailable(_) => texts.error_unavailable(),
                 ProviderError::TooLong(_) => texts.error_long(),
+                ProviderError::Garbled(_) => texts.error_garbled(),
                 ProviderError::Refused(_) => texts.error_refused(),
                 ProviderError::Foreign(_) | ProviderError::WrongAddress(_) => {
                     return fill(texts.error_foreign(), &[("model", &model.to_string())]);
@@ -135,6 +144,8 @@ impl TurnError {
             }
             Self::Withheld => texts.error_refused(),
             Self::Empty => texts.error_empty(),
+            Self::Spent => texts.error_spent(),
+            Self::Unspoken => texts.error_unspoken(),
             Self::Misfit => texts.error_misfit(),
             Self::NoAgent(_) => return texts.reason(&self.reason()),
             Self::Internal => texts.error_internal(),
@@ -155,6 +166,7 @@ impl TurnError {
                 | ProviderError::NoQuota(_) => Reason::Model,
                 ProviderError::RateLimited { .. }
                 | ProviderError::Unavailable(_)
+                | ProviderError::Garbled(_)
                 | ProviderError::Cut(_)
                 | ProviderError::Stalled(_) => Reason::Busy,
                 ProviderError::TooLong(_) | ProviderError::Refused(_) => Reason::Refused,
@@ -162,6 +174,7 @@ impl TurnError {
             Self::Gone { .. } | Self::Unpriced(_) => Reason::Model,
             Self::Withheld => Reason::Refused,
             Self::Empty => Reason::Empty,
+            Self::Spent | Self::Unspoken => Reason::Spent,
             Self::Misfit => Reason::Misfit,
             Self::NoAgent(agent) => Reason::Agent { agent: agent.clone() },
             Self::Internal => Reason::Internal,
@@ -179,9 +192,12 @@ impl TurnError {
                 vec![Action::OtherModel]
             }
             Self::Internal => vec![Action::Retry],
-            Self::Model(..) | Self::Withheld | Self::Empty | Self::Misfit => {
-                vec![Action::Retry, Action::OtherModel]
-            }
+            Self::Model(..)
+            | Self::Withheld
+            | Self::Empty
+            | Self::Spent
+            | Self::Unspoken
+            | Self::Misfit => vec![Action::Retry, Action::OtherModel],
         };
         let may_go_on = was_shown && !again.is_empty();
         may_go_on.then_some(Action::GoOn).into_iter().chain(again).collect()

@@ -79,6 +79,8 @@ impl Outcome {
             false => Self::Answered(answer),
             // In a group nobody has to say something.
             true if question.is_in_group() && !is_task => Self::Silent(answer),
+            true if answer.pass.cut_short => Self::Failed(TurnError::Spent, answer),
+            true if answer.pass.reasoned => Self::Failed(TurnError::Unspoken, answer),
             true => Self::Failed(TurnError::Empty, answer),
         }
     }

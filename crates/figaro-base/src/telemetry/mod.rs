@@ -13,9 +13,8 @@ use crate::secret::Redactor;
 /// What never logs: libraries that log events they cannot read and refusals with their whole content, and one that
 /// calls it a fatal error when we end a connection, and another when a server that has died does not say goodbye. What
 /// fails there fails the calls as well, and these are told.
-const SILENT: [&str; 4] = [
+const SILENT: [&str; 3] = [
     "async_openai=off",
-    "genai=off",
     "rmcp::transport::worker=off",
     "rmcp::transport::streamable_http_client=off",
 ];

@@ -26,6 +26,8 @@ pub enum Reason {
     Refused,
     /// The model gave an empty answer.
     Empty,
+    /// The model has reasoned, and the answer ended before there was one.
+    Spent,
     /// The answer did not fit the form that its agent has to keep to.
     Misfit,
     /// A fault within Figaro, such as a failing store.
@@ -48,6 +50,6 @@ impl Reason {
     /// Whether it may be over in some minutes.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
-        matches!(self, Self::Busy | Self::Empty | Self::Internal)
+        matches!(self, Self::Busy | Self::Empty | Self::Spent | Self::Internal)
     }
 }

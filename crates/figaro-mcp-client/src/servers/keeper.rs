@@ -1,5 +1,6 @@
 //! The life of a server: started or reached, its tools listed, watched, and started anew with growing pauses when it fails.
 
+use std::collections::HashSet;
 use std::future::pending;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -196,12 +197,15 @@ impl Keeper {
             return Ok(shelf);
         }
         let mut cursor = None;
+        // One that leads back to where it was seen would lead round and round.
+        let mut seen = HashSet::new();
         for _ in 0..MAX_PAGES {
             let page = connection.tools(cursor).await;
             let page = page.map_err(|error| format!("it does not list its tools: {}", words_of(&error)))?;
             page.tools.into_iter().for_each(|tool| shelf.add(tool));
-            cursor = page.next_cursor;
-            if cursor.is_none() {
+            cursor = page.next_cursor.filter(|next| !next.is_empty());
+            let is_new = cursor.as_ref().is_some_and(|next| seen.insert(next.clone()));
+            if !is_new {
                 return Ok(shelf);
             }
             if shelf.is_full() {

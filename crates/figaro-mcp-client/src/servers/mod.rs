@@ -6,6 +6,7 @@ mod http;
 mod keeper;
 mod pace;
 mod recipe;
+mod schema;
 mod server;
 mod stdio;
 mod tools;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use ring::digest::{SHA256, digest};
 use rmcp::model::{Tool, ToolAnnotations};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use super::schema::parameters;
 use crate::file::{ALL, ServerConfig};
 use figaro_base::text::{is_unseen, one_line};
 
@@ -17,21 +18,13 @@ const MAX_LOOKED_AT: usize = 500;
 /// The most tools that are told to be left out, each with its reason.
 const MAX_LEFT_OUT: usize = 50;
 /// The most bytes of a name, as providers take it.
-const MAX_NAME: usize = 64;
+pub(super) const MAX_NAME: usize = 64;
 /// The most characters of a name at the server.
 const MAX_REMOTE: usize = 128;
 /// So many digits of a hash tell names apart that had to be changed.
 const HASH_DIGITS: usize = 8;
 /// The most characters of a description.
-const MAX_DESCRIPTION: usize = 600;
-/// The most bytes of a schema: each pass of the model carries it.
-const MAX_SCHEMA: usize = 16 << 10;
-/// How deep a schema may be.
-const MAX_DEPTH: usize = 12;
-/// Words of a schema's root that providers refuse there.
-const NOT_AT_ROOT: [&str; 8] = ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "$ref"];
-/// Words of a schema that say nothing to a model.
-const SILENT: [&str; 5] = ["$schema", "$id", "$comment", "title", "examples"];
+pub(super) const MAX_DESCRIPTION: usize = 600;
 
 /// A tool of another server.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,11 +96,15 @@ impl Shelf {
         }
         let name = tool.name.to_string();
         let made = self.made(tool).and_then(|tool| {
-            let is_taken = self.tools.iter().any(|other| other.name == tool.name);
-            if is_taken { Err("another tool has its name".to_owned()) } else { Ok(tool) }
+            match self.tools.iter().find(|other| other.name == tool.name) {
+                Some(other) if **other != tool => Err("another tool has its name".to_owned()),
+                // Said again, as on a page that is sent twice.
+                Some(_) => Ok(None),
+                None => Ok(Some(tool)),
+            }
         });
         match made {
-            Ok(tool) => self.tools.push(Arc::new(tool)),
+            Ok(tool) => self.tools.extend(tool.map(Arc::new)),
             Err(reason) if self.left_out.len() < MAX_LEFT_OUT => {
                 self.left_out.push(LeftOut { name: plain(&name, MAX_NAME), reason });
             }
@@ -155,85 +152,19 @@ fn offered_name(server: &str, remote: &str) -> String {
 }
 
 /// One line of what somebody else wrote, without characters that are not seen.
-fn plain(words: &str, most: usize) -> String {
+pub(super) fn plain(words: &str, most: usize) -> String {
     // What lies far behind the bound is not even looked at.
     let words: String = words.chars().take(most * 4).filter(|c| !is_unseen(*c)).collect();
     let words = words.replace(char::is_control, " ");
     one_line(&words, most)
 }
 
-/// The schema of arguments as every provider takes it.
-fn parameters(schema: Map<String, Value>) -> Result<Value, String> {
-    let mut schema = schema;
-    if schema.get("type").is_some_and(|kind| kind != "object") {
-        return Err("its arguments are no object".to_owned());
-    }
-    NOT_AT_ROOT.iter().for_each(|word| drop(schema.remove(*word)));
-    schema.insert("type".to_owned(), json!("object"));
-    if !schema.get("properties").is_some_and(Value::is_object) {
-        schema.insert("properties".to_owned(), json!({}));
-    }
-    let mut schema = Value::Object(schema);
-    if depth(&schema) > MAX_DEPTH {
-        return Err(format!("the schema of its arguments is deeper than {MAX_DEPTH}"));
-    }
-    tidy(&mut schema);
-    let bytes = schema.to_string().len();
-    if bytes > MAX_SCHEMA {
-        return Err(format!("the schema of its arguments has {bytes} bytes; {MAX_SCHEMA} at most"));
-    }
-    if let Some(name) = names(&schema).find(|name| !is_property(name)) {
-        return Err(format!("it takes an argument with an odd name: {}", plain(name, MAX_NAME)));
-    }
-    jsonschema::meta::validate(&schema)
-        .map_err(|error| plain(&format!("the schema of its arguments is none: {error}"), 200))?;
-    Ok(schema)
-}
-
-fn names(schema: &Value) -> impl Iterator<Item = &String> {
-    schema["properties"].as_object().into_iter().flat_map(Map::keys)
-}
-
-/// Whether the name of an argument is one that every provider takes.
-fn is_property(name: &str) -> bool {
-    let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-' || b == b'.';
-    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(fits)
-}
-
-/// How deep lists and objects lie in each other.
-fn depth(value: &Value) -> usize {
-    let deepest = match value {
-        Value::Object(map) => map.values().map(depth).max(),
-        Value::Array(items) => items.iter().map(depth).max(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return 0,
-    };
-    deepest.unwrap_or_default() + 1
-}
-
-/// Takes out what says nothing to a model, and has descriptions in one line.
-fn tidy(schema: &mut Value) {
-    match schema {
-        Value::Object(fields) => {
-            for word in SILENT {
-                // An argument may have such a name: then it is a schema.
-                if fields.get(word).is_some_and(|value| !value.is_object()) {
-                    fields.remove(word);
-                }
-            }
-            if let Some(Value::String(words)) = fields.get_mut("description") {
-                *words = plain(words, MAX_DESCRIPTION);
-            }
-            fields.values_mut().for_each(tidy);
-        }
-        Value::Array(items) => items.iter_mut().for_each(tidy),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
     use std::time::Duration;
+
+    use serde_json::json;
 
     use super::*;
     use crate::file::{Address, Substituted, Way};
@@ -298,40 +229,5 @@ mod tests {
         assert!(shelf.is_full());
         assert_eq!((shelf.tools.len(), shelf.left_out.len()), (1, MAX_LEFT_OUT));
         assert_eq!(shelf.beyond, MAX_LOOKED_AT - 1 - MAX_LEFT_OUT + 10);
-    }
-
-    #[test]
-    fn schemas_become_what_every_provider_takes_or_are_left_out() {
-        let of = |schema: Value| parameters(schema.as_object().unwrap().clone());
-        let taken = [
-            (json!({}), json!({"type": "object", "properties": {}})),
-            (
-                json!({"$schema": "x", "type": "object", "title": "T", "properties": {"title": {"type": "string", "title": "T"}}}),
-                json!({"type": "object", "properties": {"title": {"type": "string"}}}),
-            ),
-            (
-                json!({"type": "object", "properties": {"a": {"description": "two\nlines\u{202e}"}}, "anyOf": [{"required": ["a"]}]}),
-                json!({"type": "object", "properties": {"a": {"description": "two lines"}}}),
-            ),
-        ];
-        for (schema, wanted) in taken {
-            assert_eq!(of(schema), Ok(wanted));
-        }
-        let mut deep = json!({"type": "string"});
-        (0..20).for_each(|_| deep = json!({"type": "object", "properties": {"a": deep}}));
-        let refused = [
-            (json!({"type": "array"}), "its arguments are no object"),
-            (json!({"properties": {"a b": {}}}), "it takes an argument with an odd name: a b"),
-            (
-                json!({"properties": {"a": {"description": "x".repeat(20_000), "enum": ["y".repeat(20_000)]}}}),
-                "the schema of its arguments has",
-            ),
-            (json!({"properties": {"a": {"type": "strin"}}}), "the schema of its arguments is none:"),
-            (deep, "the schema of its arguments is deeper than 12"),
-        ];
-        for (schema, words) in refused {
-            let reason = of(schema).unwrap_err();
-            assert!(reason.starts_with(words), "{reason}");
-        }
     }
 }

@@ -7,7 +7,6 @@ use tracing::debug;
 
 use super::signed::Layout;
 use crate::http::decode::Decode;
-use crate::http::error;
 use crate::{Event, Finish, ProviderError};
 use figaro_domain::source::Source;
 use figaro_domain::tool::Call;
@@ -28,6 +27,8 @@ pub(super) struct Decoder {
     searches: usize,
     /// The last count; each piece has the tokens up to it.
     usage: Option<Usage>,
+    has_text: bool,
+    has_reasoned: bool,
 }
 
 impl Decoder {
@@ -41,11 +42,14 @@ impl Decoder {
             pages: HashSet::new(),
             searches: 0,
             usage: None,
+            has_text: false,
+            has_reasoned: false,
         }
     }
 
     fn part(&mut self, part: &Value) -> Option<Event> {
         if part["thought"] == true {
+            self.has_reasoned = true;
             self.layout.other(part);
             return None;
         }
@@ -53,6 +57,7 @@ impl Decoder {
             return self.call(part);
         }
         if let Some(text) = part["text"].as_str() {
+            self.has_text |= !text.trim().is_empty();
             self.layout.text(text, part);
             return (!text.is_empty()).then(|| Event::TextDelta(text.to_owned()));
         }
@@ -110,9 +115,6 @@ impl Decoder {
 impl Decode for Decoder {
     /// Parts and fields that are not known say nothing.
     fn absorb(&mut self, piece: &Value) -> Result<Vec<Event>, ProviderError> {
-        if !piece["error"].is_null() {
-            return Err(error::from_stream(&piece["error"]));
-        }
         self.usage = usage(&piece["usageMetadata"]).or(self.usage);
         if let Some(reason) = piece["promptFeedback"]["blockReason"].as_str() {
             return Ok(self.whole(Finish::Filtered(blocked(reason))).collect());
@@ -125,6 +127,23 @@ impl Decode for Decoder {
             events.extend(self.whole(finish));
         }
         Ok(events)
+    }
+
+    /// Without a word of its end, what came over a connection that was closed in good order is whole.
+    fn end(&mut self) -> Result<Vec<Event>, ProviderError> {
+        match self.has_text || !self.calls.is_empty() {
+            true => Ok(self.whole(Finish::Stop).collect()),
+            false => Err(ProviderError::Cut("the stream ended early".into())),
+        }
+    }
+
+    fn has_reasoned(&self) -> bool {
+        self.has_reasoned
+    }
+
+    /// Thoughts are parts of their own here, and text is kept by its length.
+    fn mixes_reasoning(&self) -> bool {
+        false
     }
 }
 
@@ -150,7 +169,7 @@ fn finish(answer: &Value) -> Result<Option<Finish>, ProviderError> {
         "STOP" => return Ok(Some(Finish::Stop)),
         "MAX_TOKENS" => return Ok(Some(Finish::Length)),
         "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "MALFORMED_RESPONSE" => {
-            return Err(ProviderError::Cut("the model wrote a call of a tool that is none".into()));
+            return Err(ProviderError::Garbled("the model wrote a call of a tool that is none".into()));
         }
         "MISSING_THOUGHT_SIGNATURE" => {
             return Err(ProviderError::Refused("a call lacks its thought signature".into()));
@@ -354,7 +373,7 @@ mod tests {
             ("NOT_INVENTED_YET", filtered("Google stopped the answer: NOT_INVENTED_YET")),
             (
                 "MALFORMED_FUNCTION_CALL",
-                Err(ProviderError::Cut("the model wrote a call of a tool that is none".into())),
+                Err(ProviderError::Garbled("the model wrote a call of a tool that is none".into())),
             ),
             (
                 "MISSING_THOUGHT_SIGNATURE",
@@ -398,10 +417,4 @@ mod tests {
         assert_eq!(run(&[early, end("STOP")]), told(Usage { input: 9, cached: 0, output: 0 }));
     }
 
-    #[test]
-    fn an_error_within_the_stream_ends_it() {
-        let error =
-            json!({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}});
-        assert_eq!(run(&[error]), [Err(ProviderError::Unavailable("The model is overloaded.".into()))]);
-    }
 }

@@ -15,7 +15,7 @@ mod wire;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use futures::{FutureExt, StreamExt, future, stream};
+use futures::FutureExt;
 use ulid::Ulid;
 
 use self::client::GeminiClient;
@@ -85,12 +85,11 @@ impl Provider for Gemini {
 /// any: the conversation would else be at its end.
 async fn answer(client: &GeminiClient, request: &Request, pulse: Pulse) -> Result<Values, ProviderError> {
     let body = wire::body(request, Signatures::Kept);
-    let mut pieces = client.ask(&request.model, body, pulse.clone()).await?;
-    match pieces.next().await {
-        Some(Err(ProviderError::Refused(why))) if is_about_signatures(&why) => {
-            client.ask(&request.model, wire::body(request, Signatures::Dropped), pulse).await
+    match client.ask(&request.model, &body, pulse.clone()).await {
+        Err(ProviderError::Refused(why)) if is_about_signatures(&why) => {
+            client.ask(&request.model, &wire::body(request, Signatures::Dropped), pulse).await
         }
-        first => Ok(stream::once(future::ready(first)).filter_map(future::ready).chain(pieces).boxed()),
+        asked => asked,
     }
 }
 

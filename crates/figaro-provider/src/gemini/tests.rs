@@ -1,5 +1,6 @@
 //! Calls over a real loopback connection: a hand-made server sends chosen bytes in chosen pieces.
 
+use futures::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -167,19 +168,22 @@ impl Subject for Google {
         vec![("text/html; charset=utf-8", "<html>\n\n<b>Hi</b></html>"), ("application/json", "[{}]")]
     }
 
-    /// What came, and that it broke off. The last event may lack the empty line behind it.
+    /// What came, and that it broke off; between two events of an answer, that it is whole. The last event may lack the empty
+    /// line behind it.
     fn may_tell(told: &Told, at: usize, end: End) -> bool {
-        let length = Self::rich().concat().trim_ascii_end().len();
         let whole = Self::rich_told();
-        if at >= length && (end == End::Finish || *told == whole) {
-            return *told == whole;
+        if *told == whole {
+            return at >= Self::rich().concat().trim_ascii_end().len();
         }
-        let first = ": hello\r\n\r\ndata: ".len();
         let Some((last, rest)) = told.split_last() else { return false };
-        let is_cut = matches!(last, Err(ProviderError::Cut(_)));
-        // What is nothing but a comment is not told from a page of another service.
-        let is_foreign = (1..=first).contains(&at) && matches!(last, Err(ProviderError::Foreign(_)));
-        (is_cut || is_foreign) && rest.len() < whole.len() && *rest == whole[..rest.len()]
+        let rest: Told = rest.iter().filter(|event| !matches!(event, Ok(Event::Private(_)))).cloned().collect();
+        let is_answer = !rest.is_empty();
+        let fits = match last {
+            Err(ProviderError::Cut(_)) => true,
+            Ok(Event::Completed { finish: Finish::Stop, usage: Some(_) }) => is_answer && end == End::Finish,
+            _ => false,
+        };
+        fits && rest == whole[..rest.len()]
     }
 }
 
@@ -196,19 +200,29 @@ async fn it_is_asked_in_its_own_words() {
 }
 
 #[tokio::test]
-async fn an_answer_without_its_end_has_broken_off() {
-    let cases = [
-        (b"".as_slice(), "the stream ended early"),
-        (b"data: [DONE]\n\n", "the stream ended early"),
-        (b"data: \xff\xff\n\n", "the answer is not text"),
-    ];
-    for (end, wanted) in cases {
+async fn an_answer_without_a_word_of_its_end_is_whole_if_the_connection_was_closed_in_good_order() {
+    let whole = || Ok(Event::Completed { finish: Finish::Stop, usage: None });
+    for end in [b"".as_slice(), b"data: [DONE]\n\n", b"data: \xff\xff\n\n"] {
         let reply = Reply::stream(vec![Google::says("a").into(), end.to_vec()]);
-        assert_eq!(told::<Google>(reply).await, [said("a"), Err(ProviderError::Cut(wanted.into()))]);
+        assert_eq!(told::<Google>(reply.clone()).await, [said("a"), whole()]);
+        let cut = Err(ProviderError::Cut("the connection broke".into()));
+        assert_eq!(told::<Google>(Reply { end: End::Break, ..reply }).await, [said("a"), cut]);
     }
 }
 
-/// Though the library has no event for it.
+#[tokio::test]
+async fn an_answer_is_read_behind_a_byte_order_mark_and_as_a_list() {
+    let marked = format!("\u{feff}{}{}", sse(&text("a")), sse(&stop()));
+    let list = format!("\u{feff}[{:#},\n{:#}]", text("a"), stop());
+    for body in [marked, list] {
+        let told = told::<Google>(Reply::stream(vec![body.clone().into()])).await;
+        assert!(told.first() == Some(&said("a")) && matches!(told.last(), Some(Ok(Event::Completed { .. }))), "{body}: {told:?}");
+    }
+    let failed = json!([{"error": {"code": 503, "message": "m", "status": "UNAVAILABLE"}}]);
+    let told = told::<Google>(Reply::plain("200 OK\r\ncontent-type: application/json", &failed.to_string())).await;
+    assert_eq!(told, [Err(ProviderError::Unavailable("m".into()))]);
+}
+
 #[tokio::test]
 async fn what_is_known_is_told_at_once() {
     let search = parts(json!([{"toolCall": {"toolType": "GOOGLE_SEARCH_WEB", "id": "s"}}]));

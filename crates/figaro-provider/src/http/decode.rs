@@ -7,6 +7,7 @@ use futures::stream::BoxStream;
 use futures::{StreamExt, stream};
 use serde_json::Value;
 
+use crate::thinking::{Passed, Thinking};
 use crate::{Event, EventStream, Finish, ProviderError};
 
 /// So many bytes of text are read of one answer: what a model writes comes in up to four copies, and among it what is
@@ -26,6 +27,16 @@ pub(crate) trait Decode: Send + 'static {
         Err(ProviderError::Cut("the stream ended early".into()))
     }
 
+    /// Whether the model has reasoned, where that came apart from the text.
+    fn has_reasoned(&self) -> bool {
+        false
+    }
+
+    /// Whether servers of the dialect may leave a model's reasoning in the text.
+    fn mixes_reasoning(&self) -> bool {
+        true
+    }
+
     /// Nothing has to come any more, though something may, such as the count of tokens: a break or a silence is then
     /// an end like any other.
     fn is_whole(&self) -> bool {
@@ -38,7 +49,16 @@ pub(crate) type Values = BoxStream<'static, Result<Value, ProviderError>>;
 
 /// The events of an answer; they end with [`Event::Completed`] or the first error.
 pub(crate) fn decoded(values: Values, decoder: impl Decode) -> EventStream {
-    let decoding = Decoding { values, decoder, ready: VecDeque::new(), ended: false, left: MAX_TEXT_BYTES };
+    let decoding = Decoding {
+        values,
+        decoder,
+        thinking: Thinking::default(),
+        has_answer: false,
+        has_taken_back: false,
+        ready: VecDeque::new(),
+        ended: false,
+        left: MAX_TEXT_BYTES,
+    };
     stream::unfold(decoding, Decoding::next).boxed()
 }
 
@@ -55,6 +75,11 @@ fn text_bytes(value: &Value) -> usize {
 struct Decoding<D> {
     values: Values,
     decoder: D,
+    thinking: Thinking,
+    /// Text of the answer, or a call, was told.
+    has_answer: bool,
+    /// It was told that what came so far was reasoning.
+    has_taken_back: bool,
     ready: VecDeque<Result<Event, ProviderError>>,
     ended: bool,
     /// How many bytes of text may still come.
@@ -89,9 +114,52 @@ impl<D: Decode> Decoding<D> {
                 }
             };
             match told {
-                Ok(events) => self.ready.extend(events.into_iter().map(Ok)),
+                Ok(events) => self.make_ready(events),
                 Err(error) => self.ready.push_back(Err(error)),
             }
+        }
+    }
+
+    /// Events without the reasoning in their text; an answer that was nothing else is told to be that.
+    fn make_ready(&mut self, events: Vec<Event>) {
+        let mut ends = events.iter().any(|event| matches!(event, Event::Completed { .. }));
+        for event in events {
+            match event {
+                Event::TextDelta(text) if self.decoder.mixes_reasoning() => {
+                    let passed = self.thinking.pass(&text);
+                    self.tell(passed);
+                    continue;
+                }
+                Event::TextDelta(_) | Event::ToolCall(_) => self.has_answer = true,
+                Event::Answering(_)
+                | Event::Searched
+                | Event::Source(_)
+                | Event::Reasoned
+                | Event::Private(_)
+                | Event::Completed { .. } => {}
+            }
+            // What was held back belongs before all else that the end brings.
+            if std::mem::take(&mut ends) {
+                let passed = self.thinking.end();
+                self.tell(passed);
+            }
+            let has_reasoned = self.thinking.has_reasoned() || self.decoder.has_reasoned();
+            let is_nothing_else = has_reasoned && !self.has_answer && !self.has_taken_back;
+            if matches!(event, Event::Completed { .. }) && is_nothing_else {
+                self.ready.push_back(Ok(Event::Reasoned));
+            }
+            self.ready.push_back(Ok(event));
+        }
+    }
+
+    fn tell(&mut self, Passed { takes_back, text }: Passed) {
+        if takes_back {
+            (self.has_answer, self.has_taken_back) = (false, true);
+            self.ready.push_back(Ok(Event::Reasoned));
+        }
+        self.has_answer |= !text.trim().is_empty();
+        if !text.is_empty() {
+            self.ready.push_back(Ok(Event::TextDelta(text)));
         }
     }
 

@@ -36,10 +36,36 @@ pub(crate) fn from_http(status: StatusCode, headers: &HeaderMap, body: &str) -> 
 /// which it does not explain is taken for one of its own.
 pub(crate) fn from_stream(error: &Value) -> ProviderError {
     let said = Said::in_json(error).unwrap_or_else(|| Said::only("the answer failed".into()));
-    let refused = said.kind.starts_with("invalid") || said.code.starts_with("invalid");
-    let otherwise = if refused { Class::Refused } else { Class::Unavailable };
-    let class = said.class().or_else(|| said.status().map(by_status)).unwrap_or(otherwise);
-    class.error(said.message, said.retry_after)
+    let class = said.class().or_else(|| said.status.map(by_status)).or_else(|| said.by_words());
+    class.unwrap_or(Class::Unavailable).error(said.message, said.retry_after)
+}
+
+/// The failure that a value of an answer tells in place of a part of it, if it does. Services, and the gateways before them,
+/// each have a shape of their own.
+pub(crate) fn told(value: &Value) -> Option<ProviderError> {
+    let fields = value.as_object()?;
+    let is_failed = |word: &str| word == "error" || word.ends_with("_error") || word.ends_with("Exception");
+    let says = |field: &str| value[field].as_str().is_some_and(is_failed);
+    match fields.get("error") {
+        Some(error) if error.is_object() => return Some(from_stream(error)),
+        Some(Value::String(text)) if !text.is_empty() => return Some(from_stream(value)),
+        _ if says("object") || says("type") => return Some(from_stream(value)),
+        _ => {}
+    }
+    if ["choices", "candidates", "output"].iter().any(|field| value[field].is_array()) {
+        return None;
+    }
+    let listed = [&value["errors"][0], &value["detail"][0], &value["base_resp"]];
+    let is_listed = |error: &&&Value| error.is_string() || Said::has_code(error) || error["msg"].is_string();
+    if let Some(error) = listed.iter().find(is_listed) {
+        return Some(from_stream(error));
+    }
+    let detail = &value["detail"];
+    if detail.is_object() || detail.as_str().is_some_and(|text| !text.is_empty()) {
+        return Some(from_stream(detail));
+    }
+    let is_failure = value["error"] == true || value["success"] == false || Said::has_code(value);
+    (is_failure && value["message"].is_string()).then(|| from_stream(value))
 }
 
 /// What a failure of the connection means.
@@ -73,6 +99,7 @@ pub(crate) fn presentable(error: ProviderError, redactor: &Redactor) -> Provider
         }
         ProviderError::Unavailable(text) => ProviderError::Unavailable(short(text)),
         ProviderError::TooLong(text) => ProviderError::TooLong(short(text)),
+        ProviderError::Garbled(text) => ProviderError::Garbled(short(text)),
         ProviderError::Refused(text) => ProviderError::Refused(short(text)),
         ProviderError::Foreign(text) => ProviderError::Foreign(short(text)),
         ProviderError::WrongAddress(text) => ProviderError::WrongAddress(short(text)),
@@ -89,6 +116,7 @@ enum Class {
     RateLimited,
     Unavailable,
     TooLong,
+    Garbled,
     Refused,
 }
 
@@ -101,6 +129,7 @@ impl Class {
             Self::RateLimited => ProviderError::RateLimited { retry_after, message },
             Self::Unavailable => ProviderError::Unavailable(message),
             Self::TooLong => ProviderError::TooLong(message),
+            Self::Garbled => ProviderError::Garbled(message),
             Self::Refused => ProviderError::Refused(message),
         }
     }
@@ -122,17 +151,44 @@ fn by_status(status: StatusCode) -> Class {
 /// An error in the provider's own words.
 #[derive(Debug)]
 struct Said {
-    /// A word, or the number of an HTTP status.
+    /// A word, or a number.
     code: String,
     /// Its kind, or the reason or the quota that Google names.
     kind: String,
+    /// What the code or the status is as an HTTP status, if it is one of a failure.
+    status: Option<StatusCode>,
     message: String,
     retry_after: Option<Duration>,
+    /// The service has added what the model wrote and it could not read.
+    failed_generation: bool,
 }
+
+/// What words in the kind or the code of an error mean.
+const KINDS: [(&[&str], Class); 7] = [
+    (&["rate_limit", "ratelimit", "too_many_requests", "exhausted", "throttl"], Class::RateLimited),
+    (&["overload", "unavailable", "capacity", "timeout", "internal", "server_error"], Class::Unavailable),
+    (&["authentication", "unauth", "permission", "api_key"], Class::Unauthorized),
+    (&["not_found"], Class::UnknownModel),
+    (&["quota", "billing", "payment", "insufficient"], Class::NoQuota),
+    (&["too_large", "too_long"], Class::TooLong),
+    (&["invalid", "bad_request", "validation", "failed_precondition"], Class::Refused),
+];
+
+/// Where errors have their code.
+const CODES: [&str; 6] = ["code", "status", "status_code", "statusCode", "error_code", "http_status"];
+/// Where errors have their words.
+const WORDS: [&str; 7] = ["message", "msg", "error", "detail", "error_description", "status_msg", "title"];
 
 impl Said {
     fn only(message: String) -> Self {
-        Self { code: String::new(), kind: String::new(), message, retry_after: None }
+        Self {
+            code: String::new(),
+            kind: String::new(),
+            status: None,
+            message,
+            retry_after: None,
+            failed_generation: false,
+        }
     }
 
     /// `{"error": {…}}` as OpenAI has it, the same unwrapped or in a list, or `{"detail": "…"}`. A page of HTML says
@@ -154,20 +210,23 @@ impl Said {
     }
 
     fn in_json(error: &Value) -> Option<Self> {
-        let field = |name: &str| match &error[name] {
-            Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
-            _ => String::new(),
+        let field = |name: &&str| match &error[*name] {
+            Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
         };
+        let words = |name: &&str| error[*name].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
         let mut said = Self {
-            code: field("code"),
-            kind: field("type"),
-            message: field("message"),
+            code: field(&"code").unwrap_or_default(),
+            kind: words(&"type").unwrap_or_default(),
+            status: CODES.iter().filter_map(field).find_map(|code| failed_status(&code)),
+            message: WORDS.iter().find_map(words).unwrap_or_default(),
             retry_after: google_detail(error, "/retryDelay").and_then(seconds),
+            failed_generation: error["failed_generation"].is_string(),
         };
         if said.kind.is_empty() {
             let kind = google_detail(error, "/reason").or(google_detail(error, "/violations/0/quotaId"));
-            said.kind = kind.unwrap_or_default().to_owned();
+            said.kind = kind.or(error["status"].as_str()).unwrap_or_default().to_owned();
         }
         // A router's own words say only that somebody behind it failed.
         if let Some(behind) = error["metadata"]["raw"].as_str() {
@@ -181,15 +240,34 @@ impl Said {
         }
     }
 
-    fn status(&self) -> Option<StatusCode> {
-        let status = self.code.parse::<StatusCode>().ok()?;
-        (status.is_client_error() || status.is_server_error()).then_some(status)
+    /// Whether a value has the code of a failure: a number that is none of success, or a word.
+    fn has_code(value: &Value) -> bool {
+        CODES.iter().any(|name| match &value[*name] {
+            Value::Number(code) => code.as_u64().is_none_or(|code| code != 0 && !(100..400).contains(&code)),
+            Value::String(word) if *name == "code" => {
+                !matches!(word.to_ascii_lowercase().as_str(), "" | "0" | "200" | "ok" | "success")
+            }
+            Value::String(word) => failed_status(word).is_some(),
+            _ => false,
+        })
+    }
+
+    /// What its words say, where it has no code that is known.
+    fn by_words(&self) -> Option<Class> {
+        let [kind, code, message] =
+            [&self.kind, &self.code, &self.message].map(|words| words.to_ascii_lowercase());
+        let has = |word: &&str| kind.contains(word) || code.contains(word);
+        let known = KINDS.iter().find(|(words, _)| words.iter().any(has)).map(|(_, class)| *class);
+        let is_limit = message.contains("rate limit") || message.contains("too many requests");
+        known.or(is_limit.then_some(Class::RateLimited))
     }
 
     /// A known code tells more than a status. An empty account comes as 429, but only its owner can help, and waiting
     /// cannot.
     fn class(&self) -> Option<Class> {
         let class = match self.code.as_str() {
+            _ if self.failed_generation => Class::Garbled,
+            "tool_use_failed" | "output_parse_failed" | "json_validate_failed" => Class::Garbled,
             "invalid_api_key" => Class::Unauthorized,
             "model_not_found" => Class::UnknownModel,
             "insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active" => Class::NoQuota,
@@ -209,6 +287,11 @@ impl Said {
         };
         Some(class)
     }
+}
+
+fn failed_status(code: &str) -> Option<StatusCode> {
+    let status = code.parse::<StatusCode>().ok()?;
+    (status.is_client_error() || status.is_server_error()).then_some(status)
 }
 
 /// The first that Google's details of an error have at this place.
@@ -304,6 +387,11 @@ mod tests {
             (400, "[]", ProviderError::Refused("HTTP 400 Bad Request: []".into())),
             (
                 400,
+                r#"{"error":{"message":"m","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<f>"}}"#,
+                ProviderError::Garbled("m".into()),
+            ),
+            (
+                400,
                 r#"{"error":{"code":400,"message":"m","type":"exceed_context_size_error"}}"#,
                 ProviderError::TooLong("m".into()),
             ),
@@ -359,10 +447,54 @@ mod tests {
             (json!({"code": 400, "message": "m"}), ProviderError::Refused("m".into())),
             (json!({"code": 502, "message": "m"}), ProviderError::Unavailable("m".into())),
             (json!({"code": 7, "message": "m"}), ProviderError::Unavailable("m".into())),
+            (json!({"type": "overloaded_error", "message": "m"}), ProviderError::Unavailable("m".into())),
+            (json!({"type": "authentication_error", "message": "m"}), ProviderError::Unauthorized("m".into())),
+            (json!({"type": "not_found_error", "message": "m"}), ProviderError::UnknownModel("m".into())),
+            (json!({"status": "RESOURCE_EXHAUSTED", "message": "m"}), limited(None, "m")),
+            (json!({"status": 529, "code": "busy", "message": "m"}), ProviderError::Unavailable("m".into())),
+            (json!("Rate limit reached"), limited(None, "Rate limit reached")),
+            (json!({"code": "tool_use_failed", "message": "m"}), ProviderError::Garbled("m".into())),
+            (json!({"message": "m", "failed_generation": "<f>"}), ProviderError::Garbled("m".into())),
             (json!(null), ProviderError::Unavailable("the answer failed".into())),
         ];
         for (error, expected) in cases {
             assert_eq!(from_stream(&error), expected, "{error}");
+        }
+    }
+
+    #[test]
+    fn failures_in_place_of_an_answer_are_told_from_parts_of_one() {
+        let down = || Some(ProviderError::Unavailable("m".into()));
+        let refused = || Some(ProviderError::Refused("m".into()));
+        let cases = [
+            (json!({"error": {"message": "m", "code": 503}}), down()),
+            (json!({"error": "m"}), down()),
+            (json!({"error": "m", "status": 429}), Some(limited(None, "m"))),
+            (json!({"error": true, "message": "m"}), down()),
+            (json!({"error": {"message": "m"}, "choices": []}), down()),
+            (json!({"type": "error", "code": "server_error", "message": "m"}), down()),
+            (json!({"type": "error", "error": {"type": "overloaded_error", "message": "m"}}), down()),
+            (json!({"type": "invalid_request_error", "message": "m"}), refused()),
+            (json!({"object": "error", "message": "m", "code": 400}), refused()),
+            (json!({"message": "m", "code": 503}), down()),
+            (json!({"message": "m", "statusCode": 429}), Some(limited(None, "m"))),
+            (json!({"message": "m", "code": "ThrottlingException"}), Some(limited(None, "m"))),
+            (json!({"detail": "m"}), down()),
+            (json!({"detail": [{"msg": "m", "type": "value_error"}]}), down()),
+            (json!({"success": false, "errors": [{"code": 7003, "message": "m"}]}), down()),
+            (json!({"base_resp": {"status_code": 1002, "status_msg": "m"}, "choices": null}), down()),
+            (json!({"base_resp": {"status_code": 0, "status_msg": ""}, "choices": null}), None),
+            (json!({"choices": [], "code": 0, "message": "", "error": null}), None),
+            (json!({"choices": [{"delta": {"content": "a"}}], "message": "m", "code": 500}), None),
+            (json!({"message": {"role": "assistant", "content": "a"}, "error": ""}), None),
+            (json!({"type": "response.created", "response": {"error": null}}), None),
+            (json!({"message": "m", "code": 200}), None),
+            (json!({"message": "still loading", "status": "loading"}), None),
+            (json!({"candidates": [], "error": null}), None),
+            (json!("error"), None),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(told(&value), expected, "{value}");
         }
     }
 

@@ -1,18 +1,20 @@
 //! What providers over HTTP share: values into events, what failures mean, and when a silent one is given up.
 
+pub(super) mod body;
 pub(super) mod decode;
 pub(super) mod error;
 pub(super) mod idle;
-pub(super) mod lines;
 #[cfg(test)]
 pub(super) mod testing;
 
 use std::time::Duration;
 
 use futures::{Future, StreamExt, stream};
-use reqwest::RequestBuilder;
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{RequestBuilder, Response};
 use serde::de::DeserializeOwned;
 
+use self::decode::Values;
 use self::idle::{Pulse, with_idle_timeout};
 use super::{EventStream, ProviderError};
 use figaro_base::secret::Redactor;
@@ -45,8 +47,22 @@ pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ProviderError>
     })
 }
 
+/// The values of a streamed answer that has begun. The pulse beats with every byte.
+pub(super) async fn streamed(response: Response, pulse: Pulse) -> Result<Values, ProviderError> {
+    pulse.beat();
+    if !response.status().is_success() {
+        return Err(error::refusal(response).await);
+    }
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if kind.starts_with("text/html") {
+        let advice = "the answer is a web page, not an event stream; is the base URL right?";
+        return Err(ProviderError::Foreign(advice.into()));
+    }
+    Ok(body::values(response.bytes_stream().inspect(move |_| pulse.beat())))
+}
+
 /// The bytes of an answer, up to [`MAX_BODY_BYTES`].
-async fn whole(mut response: reqwest::Response) -> Result<Vec<u8>, ProviderError> {
+async fn whole(mut response: Response) -> Result<Vec<u8>, ProviderError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| error::from_reqwest(&error))? {
         if body.len() + chunk.len() > MAX_BODY_BYTES {

@@ -8,7 +8,6 @@ use ulid::Ulid;
 
 use super::name::NAME;
 use crate::http::decode::Decode;
-use crate::http::error;
 use crate::{Event, Finish, Item, ProviderError};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::tool::Call;
@@ -23,15 +22,15 @@ pub(super) struct Decoder {
     calls: HashSet<Value>,
     thinking: String,
     has_text: bool,
+    has_reasoned: bool,
 }
 
 impl Decode for Decoder {
     fn absorb(&mut self, line: &Value) -> Result<Vec<Event>, ProviderError> {
-        if let Some(error) = line.get("error") {
-            return Err(error::from_stream(error));
-        }
         let message = &line["message"];
-        self.thinking.push_str(message["thinking"].as_str().unwrap_or_default());
+        let thinking = message["thinking"].as_str().unwrap_or_default();
+        self.has_reasoned |= !thinking.is_empty();
+        self.thinking.push_str(thinking);
         let mut events = Vec::new();
         if let Some(text) = message["content"].as_str().filter(|text| !text.is_empty()) {
             self.has_text = true;
@@ -45,6 +44,10 @@ impl Decode for Decoder {
             events.push(Event::Completed { finish, usage: usage(line) });
         }
         Ok(events)
+    }
+
+    fn has_reasoned(&self) -> bool {
+        self.has_reasoned
     }
 
     /// A model that says the same again and again is stopped by Ollama, which then ends the answer without a word.
@@ -265,21 +268,6 @@ mod tests {
         let made: HashSet<&str> = told[1..].iter().map(|call| call.id.as_str()).collect();
         assert_eq!(made.len(), 5, "{made:?}");
         assert!(made.iter().all(|id| id.starts_with("call_") && id.len() == 31), "{made:?}");
-    }
-
-    #[test]
-    fn errors_end_the_answer() {
-        let cases = [
-            (json!({"error": "runner stopped"}), ProviderError::Unavailable("runner stopped".into())),
-            (json!({"error": null}), ProviderError::Unavailable("the answer failed".into())),
-            (
-                json!({"error": {"message": "m", "code": "context_length_exceeded"}}),
-                ProviderError::TooLong("m".into()),
-            ),
-        ];
-        for (line, expected) in cases {
-            assert_eq!(told(std::slice::from_ref(&line)), [Err(expected)], "{line}");
-        }
     }
 
     #[test]

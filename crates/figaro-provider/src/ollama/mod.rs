@@ -30,8 +30,7 @@ use self::wire::Able;
 use super::fit::fit;
 use super::http::decode::decoded;
 use super::http::idle::Pulse;
-use super::http::lines::json_lines;
-use super::http::{Watch, error};
+use super::http::{Watch, error, streamed};
 use super::{Capabilities, EventStream, Provider, ProviderError, Request};
 use figaro_base::secret::{ExposeSecret, Redactor, SecretString};
 use figaro_domain::generation::Generation;
@@ -109,10 +108,8 @@ impl Ollama {
         let answer = self.client.send("/api/chat", Some(&body));
         let answer = begun(answer, self.load_limit, pulse, self.watch.idle_limit).await;
         let answer = answer.map_err(|error| explained(error, model))?;
-        pulse.beat();
-        let (pulse, model) = (pulse.clone(), model.to_owned());
-        let bytes = answer.bytes_stream().inspect(move |_| pulse.beat());
-        let events = decoded(json_lines(bytes), Decoder::after(&request.items));
+        let model = model.to_owned();
+        let events = decoded(streamed(answer, pulse.clone()).await?, Decoder::after(&request.items));
         Ok(events.map_err(move |error| explained(error, &model)).boxed())
     }
 

@@ -30,6 +30,7 @@ struct Piece {
     id: String,
     name: String,
     arguments: String,
+    more: Map<String, Value>,
 }
 
 /// All of a call's pieces so far.
@@ -39,6 +40,8 @@ struct Begun {
     id: String,
     name: String,
     arguments: Arguments,
+    /// What it has beside what every call has: only its service knows what that is.
+    more: Map<String, Value>,
 }
 
 /// Where calls stand by what pieces name them by, so that none is looked for among all.
@@ -72,23 +75,30 @@ impl Calls {
         self.bytes > MAX_BYTES
     }
 
-    /// All of them, now that the answer has ended; each gets an id that is not taken. Of an answer that was cut off
-    /// only those count that are whole.
-    pub(super) fn end(&mut self, is_cut: bool, taken: &mut HashSet<String>) -> Vec<Call> {
+    /// Whether none lacks a part of its arguments.
+    pub(super) fn are_whole(&self) -> bool {
+        self.begun.iter().all(|call| call.arguments.is_object())
+    }
+
+    /// All of them, now that the answer has ended, with what they have beside what every call has; each gets an id that is not
+    /// taken.
+    pub(super) fn end(&mut self, taken: &mut HashSet<String>) -> Vec<(Call, Map<String, Value>)> {
         let mut calls = Vec::new();
         let mut count = 0;
-        for Begun { id, name, arguments, .. } in std::mem::take(&mut self.begun) {
-            if name.is_empty() || (is_cut && !arguments.is_object()) {
-                debug!(cut = is_cut, "a call that is not whole was ignored");
+        for Begun { id, name, arguments, more, .. } in std::mem::take(&mut self.begun) {
+            if name.is_empty() {
+                debug!("a call without a name was ignored");
                 continue;
             }
-            calls.push(Call { id: free(id, taken, &mut count), name, arguments: arguments.into_text() });
+            let call = Call { id: free(id, taken, &mut count), name, arguments: arguments.into_text() };
+            calls.push((call, more));
         }
         calls
     }
 
     fn add(&mut self, piece: Piece, is_first: bool) {
-        self.bytes += piece.id.len() + piece.name.len() + piece.arguments.len();
+        let more = if piece.more.is_empty() { 0 } else { Value::from(piece.more.clone()).to_string().len() };
+        self.bytes += piece.id.len() + piece.name.len() + piece.arguments.len() + more;
         if self.is_too_long() {
             return;
         }
@@ -194,21 +204,38 @@ impl Piece {
             id: text(&piece["id"]),
             name: text(&function["name"]),
             arguments: text(&function["arguments"]),
+            more: more(piece, function),
         }
     }
 }
 
+/// What a piece has beside what every call has.
+fn more(piece: &Value, function: &Value) -> Map<String, Value> {
+    let beside = |value: &Value, known: &[&str]| {
+        let fields = value.as_object().into_iter().flatten();
+        let unknown = fields.filter(|(name, value)| !known.contains(&name.as_str()) && !value.is_null());
+        unknown.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>()
+    };
+    let mut more = beside(piece, &["index", "id", "type", "function", "name", "arguments"]);
+    let inner = beside(function, &["index", "id", "name", "arguments"]);
+    if !inner.is_empty() && function != piece {
+        more.insert("function".to_owned(), inner.into());
+    }
+    more
+}
+
 impl Begun {
-    fn of(Piece { index, id, name, arguments: piece }: Piece) -> Self {
+    fn of(Piece { index, id, name, arguments: piece, more }: Piece) -> Self {
         let mut arguments = Arguments::default();
         arguments.push(&piece);
-        Self { index, id, name, arguments }
+        Self { index, id, name, arguments, more }
     }
 
     /// Adds a piece; gives it back as a call of its own where nothing can be added. The same again says nothing.
-    fn join(&mut self, piece: Piece) -> Option<Piece> {
+    fn join(&mut self, mut piece: Piece) -> Option<Piece> {
         if !piece.arguments.trim().is_empty() && self.arguments.is_object() {
             if self.arguments.is(&piece.arguments) {
+                self.more.append(&mut piece.more);
                 return None;
             }
             let stands_in = self.arguments.is_empty_object() && piece.name.is_empty();
@@ -218,6 +245,7 @@ impl Begun {
             }
             self.arguments = Arguments::default();
         }
+        self.more.append(&mut piece.more);
         self.index = self.index.or(piece.index);
         self.arguments.push(&piece.arguments);
         if self.id.is_empty() {
@@ -268,12 +296,12 @@ mod tests {
     use super::*;
 
     /// The calls of these deltas in short: `a:f{}` is a call of `f` with the id `a`.
-    fn made(deltas: &[Value], is_cut: bool) -> String {
+    fn made(deltas: &[Value]) -> String {
         let mut calls = Calls::default();
         deltas.iter().for_each(|delta| calls.absorb(delta));
         let mut taken = HashSet::from(["old".to_owned()]);
-        let ended = calls.end(is_cut, &mut taken);
-        let short = ended.into_iter().map(|call| format!("{}:{}{}", call.id, call.name, call.arguments));
+        let ended = calls.end(&mut taken);
+        let short = ended.into_iter().map(|(call, _)| format!("{}:{}{}", call.id, call.name, call.arguments));
         short.collect::<Vec<_>>().join(" ")
     }
 
@@ -338,7 +366,7 @@ mod tests {
         ];
         for (name, deltas, expected) in cases {
             let deltas: Vec<Value> = deltas.iter().map(|pieces| delta(pieces)).collect();
-            assert_eq!(made(&deltas, false), expected.replace('\'', "\""), "{name}");
+            assert_eq!(made(&deltas), expected.replace('\'', "\""), "{name}");
         }
     }
 
@@ -346,19 +374,52 @@ mod tests {
     fn the_form_before_there_were_several_calls_is_read() {
         let old = |function: Value| json!({"function_call": function});
         let pieces = [old(json!({"name": "f", "arguments": "{"})), old(json!({"arguments": "}"}))];
-        assert_eq!(made(&pieces, false), "call_2:f{}");
+        assert_eq!(made(&pieces), "call_2:f{}");
         let mut both = delta("0 a f {}");
         both["function_call"] = json!({"name": "f", "arguments": "{}"});
-        assert_eq!(made(&[both], false), "a:f{}");
+        assert_eq!(made(&[both]), "a:f{}");
         let none = [old(Value::Null), json!({"tool_calls": null}), json!({"tool_calls": []}), Value::Null];
-        assert_eq!(made(&none, false), "");
+        assert_eq!(made(&none), "");
     }
 
     #[test]
-    fn of_an_answer_cut_off_only_whole_calls_count() {
-        let deltas = [delta("0 a f {} | 1 b f {'x' | 2 c f _")];
-        assert_eq!(made(&deltas, true), "a:f{}");
-        assert_eq!(made(&deltas, false), "a:f{} b:f{\"x\" c:f");
+    fn whole_calls_are_told_from_those_that_lack_a_part() {
+        for (pieces, expected) in [("0 a f {}", true), ("0 a f {} | 1 b f {'x'", false), ("0 a f _", false)] {
+            let mut calls = Calls::default();
+            calls.absorb(&delta(pieces));
+            assert_eq!(calls.are_whole(), expected, "{pieces}");
+        }
+    }
+
+    #[test]
+    fn what_a_call_has_of_its_service_alone_is_kept() {
+        let signed = json!({"google": {"thought_signature": "AA=="}});
+        let piece = |piece: Value| json!({"tool_calls": [piece]});
+        let cases = [
+            ("nothing", vec![json!({"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}})], json!({})),
+            ("beside its function", vec![json!({"id": "a", "function": {"name": "f", "arguments": "{}"}, "extra_content": signed})], json!({"extra_content": signed})),
+            ("within its function", vec![json!({"id": "a", "function": {"name": "f", "arguments": "{}", "sign": "S"}})], json!({"function": {"sign": "S"}})),
+            (
+                "in a later piece",
+                vec![json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{"}}), json!({"index": 0, "function": {"arguments": "}"}, "extra_content": signed, "x": null})],
+                json!({"extra_content": signed}),
+            ),
+            (
+                "with a call that is said again",
+                vec![json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}), json!({"index": 0, "id": "a", "function": {"arguments": "{}"}, "signature": 7})],
+                json!({"signature": 7}),
+            ),
+        ];
+        for (name, pieces, expected) in cases {
+            let mut calls = Calls::default();
+            pieces.into_iter().for_each(|sent| calls.absorb(&piece(sent)));
+            let more: Vec<Value> = calls.end(&mut HashSet::new()).into_iter().map(|(_, more)| more.into()).collect();
+            assert_eq!(more, [expected], "{name}");
+        }
+        let old = json!({"function_call": {"name": "f", "arguments": "{}", "sign": "S"}});
+        let mut calls = Calls::default();
+        calls.absorb(&old);
+        assert_eq!(Value::from(calls.end(&mut HashSet::new()).remove(0).1), json!({"sign": "S"}));
     }
 
     #[test]
@@ -374,15 +435,10 @@ mod tests {
                 calls.absorb(&piece(*at));
                 !calls.is_too_long()
             });
-            let taken = taken.count();
-            let bytes: usize = calls.begun.iter().map(|call| call.id.len() + call.name.len()).sum();
-            let mut ids = HashSet::new();
-            let whole = calls.end(true, &mut ids).into_iter().map(|call| call.name);
-            (taken, bytes, whole.collect::<Vec<_>>())
+            taken.count()
         };
-        let (taken, _, whole) = many(&|_| piece.clone());
-        assert_eq!((taken, whole), (104, vec!["g".to_owned()]), "what is whole of it counts");
-        let (taken, ..) = many(&|at| delta(&format!("{} c{at} h {{}}", at + 10)));
+        assert_eq!(many(&|_| piece.clone()), 104);
+        let taken = many(&|at| delta(&format!("{} c{at} h {{}}", at + 10)));
         assert!((5_000..20_000).contains(&taken), "{taken} small calls");
         // Each of these is a call of its own, with the name of the one before.
         let named = json!({"tool_calls": [{"index": 9, "function": {"name": long, "arguments": "{}"}}]});
@@ -431,7 +487,8 @@ mod tests {
         )) {
             let mut calls = Calls::default();
             for (index, id, name, arguments, is_first) in pieces {
-                let piece = Piece { index, id, name, arguments: arguments.to_owned() };
+                let arguments = arguments.to_owned();
+                let piece = Piece { index, id, name, arguments, more: Map::new() };
                 prop_assert_eq!(calls.place(&piece, is_first), sought(&calls, &piece, is_first));
                 calls.add(piece, is_first);
             }

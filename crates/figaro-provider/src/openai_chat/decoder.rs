@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::calls::Calls;
 use super::reasoning::Reasoning;
-use super::thinking::Thinking;
 use crate::fold::MAX_CALLS;
+use crate::http::body::DONE;
 use crate::http::decode::Decode;
 use crate::http::error;
-use crate::openai_client::{DONE, cited};
+use crate::openai_client::cited;
 use crate::{Event, Finish, Item, ProviderError, Request};
 use figaro_domain::usage::Usage;
 
@@ -23,7 +23,6 @@ pub(super) struct Decoder {
     taken: HashSet<String>,
     /// The answer belongs to a turn with calls.
     after_calls: bool,
-    thinking: Thinking,
     reasoning: Reasoning,
     calls: Calls,
     /// The addresses that were told.
@@ -40,9 +39,6 @@ impl Decode for Decoder {
     fn absorb(&mut self, chunk: &Value) -> Result<Vec<Event>, ProviderError> {
         if chunk == DONE {
             return self.done();
-        }
-        if let Some(error) = failure(chunk) {
-            return Err(error::from_stream(error));
         }
         let choices = chunk["choices"].as_array().map(Vec::as_slice).unwrap_or_default();
         let choice = choices.iter().find(|choice| choice["index"].as_u64().unwrap_or_default() == 0);
@@ -63,12 +59,19 @@ impl Decode for Decoder {
         Ok(events)
     }
 
-    /// The answer is whole if the model said so, and broke off if nobody did.
+    /// The answer is whole if the model said so. Many servers never say so, and close the connection in good order: then it is
+    /// whole if there is one and no call in it lacks its end.
     fn end(&mut self) -> Result<Vec<Event>, ProviderError> {
+        let is_answer = self.has_spoken || !self.calls.is_empty();
         match self.finish.take() {
             Some(finish) => Ok(self.whole(finish)),
+            None if is_answer && self.calls.are_whole() => Ok(self.whole(Finish::Stop)),
             None => Err(ProviderError::Cut("the stream ended early".into())),
         }
+    }
+
+    fn has_reasoned(&self) -> bool {
+        self.reasoning.has_come()
     }
 
     fn is_whole(&self) -> bool {
@@ -88,7 +91,6 @@ impl Decoder {
             model: request.model.clone(),
             taken: ids.collect(),
             after_calls: turn.into_iter().any(|item| matches!(item, Item::ToolResult { .. })),
-            thinking: Thinking::default(),
             reasoning: Reasoning::default(),
             calls: Calls::default(),
             cited: HashSet::new(),
@@ -109,8 +111,7 @@ impl Decoder {
         self.calls.absorb(delta);
         let written = [content(&delta["content"]), content(&delta["refusal"])].concat();
         self.has_spoken |= !written.trim().is_empty();
-        let told = self.thinking.pass(&written);
-        let mut events = Vec::from_iter(said(told));
+        let mut events = Vec::from_iter(said(written));
         let pages = delta["annotations"].as_array().into_iter().flatten().filter_map(cited);
         let new = pages.filter(|page| self.cited.insert(page.url.clone()));
         events.extend(new.map(Event::Source));
@@ -127,14 +128,16 @@ impl Decoder {
         }
     }
 
+    /// Calls of an answer that was ended before its end are not whole, whatever they look like.
     fn whole(&mut self, finish: Finish) -> Vec<Event> {
-        let mut events = Vec::from_iter(said(self.thinking.end()));
-        let calls = self.calls.end(finish != Finish::Stop, &mut self.taken);
+        let mut events = Vec::new();
+        let calls = if finish == Finish::Stop { self.calls.end(&mut self.taken) } else { Vec::new() };
         if self.after_calls || !calls.is_empty() {
-            let left_out = calls.iter().skip(MAX_CALLS + 1).map(|call| call.id.as_str()).collect();
-            events.extend(self.reasoning.part(&self.model, &left_out).map(Event::Private));
+            let left_out = calls.iter().skip(MAX_CALLS + 1).map(|(call, _)| call.id.as_str()).collect();
+            let sealed = calls.iter().take(MAX_CALLS + 1).map(|(call, more)| (call.id.as_str(), more));
+            events.extend(self.reasoning.part(&self.model, &left_out, sealed).map(Event::Private));
         }
-        events.extend(calls.into_iter().map(Event::ToolCall));
+        events.extend(calls.into_iter().map(|(call, _)| Event::ToolCall(call)));
         events.push(Event::Completed { finish, usage: self.usage });
         events
     }
@@ -144,11 +147,8 @@ fn said(text: String) -> Option<Event> {
     (!text.is_empty()).then_some(Event::TextDelta(text))
 }
 
-/// The error that a chunk or a choice tells, if any.
+/// The error that a choice tells, if any.
 fn failure(value: &Value) -> Option<&Value> {
-    if value["object"] == "error" {
-        return Some(value);
-    }
     let error = &value["error"];
     let is_some = error.is_object() || error.as_str().is_some_and(|text| !text.is_empty());
     is_some.then_some(error)
@@ -334,7 +334,7 @@ mod tests {
                 break;
             }
         }
-        assert_eq!(told, [text("Well."), called("a", "f", "{}"), completed(Finish::Length, None)]);
+        assert_eq!(told, [text("Well."), completed(Finish::Length, None)]);
         assert_eq!(read, 2 + 256, "a mebibyte of it");
     }
 
@@ -351,7 +351,8 @@ mod tests {
             ("an empty reason", vec![words("a"), end(""), done()], stop()),
             ("the reason with the text", vec![piece("a", "stop")], stop()),
             ("a reason with every text", vec![piece("a", "stop"), piece("b", "length")], twice),
-            ("neither reason nor [DONE]", vec![words("a")], vec![text("a"), early()]),
+            ("neither reason nor [DONE]", vec![words("a")], stop()),
+            ("nothing but a count", vec![json!({"choices": [], "usage": count(3, 2)})], vec![early()]),
             ("nothing", vec![], vec![early()]),
             (
                 "nothing but [DONE]",
@@ -402,9 +403,7 @@ mod tests {
         let chunks = [
             delta(json!({"role": "assistant", "content": ""})),
             delta(json!({"content": null, "reasoning": "hm"})),
-            delta(json!({"content": "<thi", "reasoning_content": "hm"})),
-            delta(json!({"content": "nk>hm</th"})),
-            delta(json!({"content": "ink>\n\na"})),
+            delta(json!({"content": "a", "reasoning_content": "hm"})),
             delta(json!({"content": parts})),
             delta(json!({"refusal": "f"})),
             json!({"choices": [{"index": 1, "delta": {"content": "another choice"}}]}),
@@ -413,8 +412,6 @@ mod tests {
         ];
         let expected = [text("a"), text("bcde"), text("f"), completed(Finish::Stop, None)];
         assert_eq!(run(&chunks), expected);
-        let held = [words("<thi"), end("stop")];
-        assert_eq!(run(&held), [text("<thi"), completed(Finish::Stop, None)]);
         let whole = json!({"choices": [{"message": {"content": "all"}, "finish_reason": "stop"}]});
         assert_eq!(run(&[whole]), [text("all"), completed(Finish::Stop, None)]);
     }
@@ -438,6 +435,8 @@ mod tests {
             ),
             (vec![begin("old", "{}"), end("tool_calls")], vec![called("call_2", "f", "{}"), stop()]),
             (vec![begin("a", "{\"x\""), end("length")], vec![completed(Finish::Length, None)]),
+            (vec![begin("a", "{}"), end("length")], vec![completed(Finish::Length, None)]),
+            (vec![begin("a", "{}")], vec![called("a", "f", "{}"), stop()]),
             (vec![begin("a", "{\"x\"")], vec![cut("the stream ended early")]),
         ];
         let earlier = Item::Assistant {
@@ -480,20 +479,12 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_told_in_many_shapes() {
+    fn errors_of_a_choice_end_the_answer() {
         let limited = || ProviderError::RateLimited { retry_after: None, message: "m".into() };
         let down = || ProviderError::Unavailable("m".into());
         let cases = [
-            (json!({"error": {"message": "m", "type": "server_error"}}), down()),
-            (json!({"error": {"message": "m", "code": 429}, "choices": []}), limited()),
-            (
-                json!({"error": {"message": "m", "code": 502}, "choices": [{"delta": {"content": ""}, "finish_reason": "error"}]}),
-                down(),
-            ),
-            (json!({"error": "m"}), down()),
-            (json!({"object": "error", "message": "m", "code": 400}), ProviderError::Refused("m".into())),
             (json!({"choices": [{"delta": {}, "error": {"message": "m", "code": 429}}]}), limited()),
-            (json!({"error": {}}), ProviderError::Unavailable("the answer failed".into())),
+            (json!({"choices": [{"delta": {}, "error": "m", "finish_reason": "error"}]}), down()),
         ];
         for (chunk, expected) in cases {
             assert_eq!(

@@ -9,7 +9,6 @@ mod name;
 mod reasoning;
 #[cfg(test)]
 mod tests;
-mod thinking;
 mod wire;
 
 use std::time::Duration;

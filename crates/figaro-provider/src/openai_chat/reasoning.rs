@@ -1,5 +1,6 @@
 //! A model's reasoning, kept only to be sent back: OpenRouter's `reasoning_details`, which hold the signatures that
-//! some models ask for, and the `reasoning_content` without which DeepSeek refuses its own calls. Used by the decoder.
+//! some models ask for, and the `reasoning_content` without which DeepSeek refuses its own calls. Beside it stands what a call
+//! has that is of one service alone, such as the `extra_content` with Gemini's signature. Used by the decoder.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,11 +14,14 @@ pub(super) const FIELDS: [&str; 2] = [CONTENT, DETAILS];
 /// Where DeepSeek and those like it put the reasoning.
 pub(super) const CONTENT: &str = "reasoning_content";
 const DETAILS: &str = "reasoning_details";
+/// Where the part has what calls are sent back with, by their ids.
+pub(super) const CALLS: &str = "calls";
 
 /// The reasoning of one answer.
 #[derive(Debug, Default)]
 pub(super) struct Reasoning {
     content: String,
+    has_come: bool,
     details: Vec<Map<String, Value>>,
     /// Which of the details goes on under a kind and an index.
     places: HashMap<(String, String), usize>,
@@ -27,6 +31,8 @@ impl Reasoning {
     /// What a piece of the answer adds to it.
     pub(super) fn absorb(&mut self, delta: &Value) {
         self.content.push_str(delta[CONTENT].as_str().unwrap_or_default());
+        let words = [CONTENT, "reasoning", "thinking"].map(|field| delta[field].as_str().unwrap_or_default());
+        self.has_come |= words.iter().any(|words| !words.is_empty()) || !delta[DETAILS][0].is_null();
         for detail in delta[DETAILS].as_array().into_iter().flatten().filter_map(Value::as_object) {
             let place = place(detail);
             let known = place.as_ref().and_then(|place| self.details.get_mut(*self.places.get(place)?));
@@ -40,10 +46,26 @@ impl Reasoning {
         }
     }
 
+    /// Whether there was any.
+    pub(super) const fn has_come(&self) -> bool {
+        self.has_come
+    }
+
     /// The part that is sent back to this model, if there was any reasoning. What is sealed for a call has its id, and goes
-    /// back with it alone: not for calls that are left out.
-    pub(super) fn part(&self, model: &str, left_out: &HashSet<&str>) -> Option<PrivatePart> {
+    /// back with it alone: not for calls that are left out. `more` is what calls had beside what every call has, by their ids.
+    pub(super) fn part<'a>(
+        &self,
+        model: &str,
+        left_out: &HashSet<&str>,
+        more: impl Iterator<Item = (&'a str, &'a Map<String, Value>)>,
+    ) -> Option<PrivatePart> {
         let mut data = json!({"model": model});
+        let more = more.filter(|(_, more)| !more.is_empty());
+        let more: Map<String, Value> = more.map(|(id, more)| (id.to_owned(), more.clone().into())).collect();
+        let has_more = !more.is_empty();
+        if has_more {
+            data[CALLS] = more.into();
+        }
         if !self.content.is_empty() {
             data[CONTENT] = self.content.as_str().into();
         }
@@ -54,7 +76,7 @@ impl Reasoning {
         if !details.is_empty() {
             data[DETAILS] = json!(details);
         }
-        let is_some = FIELDS.iter().any(|field| data.get(*field).is_some());
+        let is_some = has_more || FIELDS.iter().any(|field| data.get(*field).is_some());
         is_some.then(|| PrivatePart { provider: NAME.into(), data })
     }
 }
@@ -89,7 +111,7 @@ mod tests {
     fn kept(deltas: &[Value]) -> Option<Value> {
         let mut reasoning = Reasoning::default();
         deltas.iter().for_each(|delta| reasoning.absorb(delta));
-        reasoning.part("m", &HashSet::new()).map(|part| part.data)
+        reasoning.part("m", &HashSet::new(), std::iter::empty()).map(|part| part.data)
     }
 
     #[test]

@@ -173,14 +173,25 @@ impl Subject for Chat {
         ]
     }
 
-    /// Up to its reason an answer has broken off; from there on it is whole, counted or not.
-    fn may_tell(told: &Told, at: usize, _end: End) -> bool {
+    /// Up to its reason an answer has broken off, unless it was closed in good order between two events; from there on it is whole,
+    /// counted or not. The last event may lack the empty line behind it.
+    fn may_tell(told: &Told, at: usize, end: End) -> bool {
         if at >= rich_start().concat().len() + sse(&stop()).len() {
             let uncounted = Self::rich().concat().len() - "data: [DONE]\n\n".len();
-            return *told == rich_events(if at < uncounted { None } else { counted() });
+            let is_counted = at >= uncounted || (end == End::Finish && at + 2 >= uncounted);
+            return *told == rich_events(if is_counted { counted() } else { None });
         }
-        let Some((Err(ProviderError::Cut(_)), rest)) = told.split_last() else { return false };
-        rest.len() <= 2 && *rest == rich_events(None)[..rest.len()]
+        if *told == [text("<thi"), completed(None)] {
+            return end == End::Finish;
+        }
+        let Some((last, rest)) = told.split_last() else { return false };
+        let said = rest.iter().filter(|event| matches!(event, Ok(Event::TextDelta(_)))).count();
+        let fits = match last {
+            Err(ProviderError::Cut(_)) => rest.len() == said,
+            Ok(Event::Completed { finish: Finish::Stop, usage: None }) => said > 0 && end == End::Finish,
+            _ => false,
+        };
+        fits && rest[..said] == rich_events(None)[..said]
     }
 }
 
@@ -203,10 +214,54 @@ async fn it_is_asked_in_its_own_words_with_a_key_or_without() {
 }
 
 #[tokio::test]
-async fn an_answer_without_a_word_of_its_end_has_broken_off() {
-    let cut = ProviderError::Cut("the stream ended early".into());
-    let reply = Reply::stream(vec![Chat::says("a").into()]);
-    assert_eq!(told::<Chat>(reply).await, [text("a"), Err(cut)]);
+async fn an_answer_without_a_word_of_its_end_is_whole_if_the_connection_was_closed_in_good_order() {
+    let count = json!({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 3}});
+    let bytes = [Chat::says("a"), sse(&count)].concat();
+    let usage = Some(Usage { input: 9, cached: 0, output: 3 });
+    let reply = Reply::stream(vec![bytes.into()]);
+    assert_eq!(told::<Chat>(reply.clone()).await, [text("a"), completed(usage)]);
+    let cut = Err(ProviderError::Cut("the connection broke".into()));
+    assert_eq!(told::<Chat>(Reply { end: End::Break, ..reply }).await, [text("a"), cut]);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_stream_is_read_all_the_same() {
+    let whole = json!({"choices": [{"message": {"content": "a"}, "finish_reason": "stop"}]});
+    let failed = json!({"error": {"message": "m", "code": 429}});
+    let limited = || vec![Err(ProviderError::RateLimited { retry_after: None, message: "m".into() })];
+    for kind in ["application/json", "text/event-stream", "text/plain"] {
+        let head = format!("200 OK\r\ncontent-type: {kind}");
+        for body in [whole.to_string(), format!("{whole:#}\n")] {
+            assert_eq!(told::<Chat>(Reply::plain(&head, &body)).await, [text("a"), completed(None)], "{body}");
+        }
+        for body in [failed.to_string(), format!("[{failed:#}]"), format!("event: error\ndata: {failed}\n\n")] {
+            assert_eq!(told::<Chat>(Reply::plain(&head, &body)).await, limited(), "{body}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_byte_order_mark_does_no_harm() {
+    let bytes = ["\u{feff}".to_owned(), sse(&words("a")), "\u{feff}".into(), sse(&stop())].concat();
+    assert_eq!(told::<Chat>(Reply::stream(vec![bytes.clone().into()])).await, [text("a"), completed(None)]);
+    let pieces = bytes.bytes().map(|byte| vec![byte]).collect();
+    assert_eq!(told::<Chat>(Reply::stream(pieces)).await, [text("a"), completed(None)]);
+}
+
+#[tokio::test]
+async fn reasoning_in_the_text_is_told_apart_from_the_answer() {
+    let cases = [
+        (vec!["<think>h", "m</think>Two"], vec![text("Two"), completed(None)]),
+        (vec!["hm", "\n</thi", "nk>\n\nTwo"], vec![text("hm"), text("\n"), Ok(Event::Reasoned), text("Two"), completed(None)]),
+        (vec!["<think>hm"], vec![Ok(Event::Reasoned), completed(None)]),
+        (vec!["hm</think>"], vec![text("hm"), Ok(Event::Reasoned), completed(None)]),
+    ];
+    for (pieces, expected) in cases {
+        let events: String = pieces.iter().map(|piece| sse(&words(piece))).chain([sse(&stop())]).collect();
+        assert_eq!(told::<Chat>(Reply::stream(vec![events.into()])).await, expected, "{pieces:?}");
+    }
+    let apart = sse(&delta(json!({"reasoning": "hm"}))) + &sse(&stop());
+    assert_eq!(told::<Chat>(Reply::stream(vec![apart.into()])).await, [Ok(Event::Reasoned), completed(None)]);
 }
 
 #[tokio::test]

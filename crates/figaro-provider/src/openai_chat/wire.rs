@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::calls::is_object;
 use super::name::NAME;
-use super::reasoning::{CONTENT, FIELDS};
+use super::reasoning::{CALLS, CONTENT, FIELDS};
 use crate::{AnswerSchema, Capabilities, Image, Item, Request, ToolSpec};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::OutputFormat;
@@ -170,9 +170,26 @@ fn give_back(private: &[PrivatePart], model: &str, reasons: bool, message: &mut 
                 message[field] = value.clone();
             }
         }
+        for call in message["tool_calls"].as_array_mut().into_iter().flatten() {
+            let more = call["id"].as_str().and_then(|id| part[CALLS].get(id)).and_then(Value::as_object);
+            more.into_iter().flatten().for_each(|(field, value)| add(call, field, value));
+        }
     }
     if reasons && message.get(CONTENT).is_none() {
         message[CONTENT] = "".into();
+    }
+}
+
+/// Adds a field to a call, or to its function; what it has itself stays.
+fn add(call: &mut Value, field: &str, value: &Value) {
+    match (call.get_mut(field), value) {
+        (None, value) => call[field] = value.clone(),
+        (Some(Value::Object(inner)), Value::Object(more)) => {
+            for (field, value) in more {
+                inner.entry(field).or_insert_with(|| value.clone());
+            }
+        }
+        (Some(_), _) => {}
     }
 }
 
@@ -279,6 +296,23 @@ mod tests {
         });
         let request = Request { tools: vec![spec], ..Request::new("m", "Be brief.", items) };
         assert_eq!(body(&request), expected);
+    }
+
+    #[test]
+    fn a_call_goes_back_with_all_that_it_came_with() {
+        let more = json!({
+            "a": {"extra_content": {"google": {"thought_signature": "AA=="}}},
+            "b": {"function": {"name": "other", "provider_id": 7}, "id": "other"},
+            "gone": {"extra_content": 1},
+        });
+        let parts = vec![private("compatible", json!({"model": "m", "calls": more}))];
+        let items = || vec![Item::user("Note it"), said("", vec![called("a", "{}"), called("b", "{}")], parts.clone())];
+        let plain = |id: &str| json!({"id": id, "type": "function", "function": {"name": "add_note", "arguments": "{}"}});
+        let (mut a, mut b) = (plain("a"), plain("b"));
+        assert_eq!(messages_of("another", items())[1]["tool_calls"], json!([a, b]));
+        a["extra_content"] = json!({"google": {"thought_signature": "AA=="}});
+        b["function"]["provider_id"] = json!(7);
+        assert_eq!(messages_of("m", items())[1]["tool_calls"], json!([a, b]));
     }
 
     #[test]

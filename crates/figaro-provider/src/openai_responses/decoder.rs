@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 use tracing::debug;
 
+use super::calls::Calls;
 use super::name::NAME;
 use crate::http::decode::Decode;
 use crate::http::error;
@@ -24,6 +25,9 @@ pub(super) struct Decoder {
     settled: usize,
     /// Items that were told.
     told: HashSet<String>,
+    /// Calls that have begun.
+    begun: Calls,
+    has_reasoned: bool,
     /// Names and arguments of calls that were told.
     calls: HashSet<(String, String)>,
     /// The addresses of pages that were told.
@@ -33,7 +37,13 @@ pub(super) struct Decoder {
 impl Decode for Decoder {
     /// Kinds of event that are not known say nothing.
     fn absorb(&mut self, event: &Value) -> Result<Vec<Event>, ProviderError> {
+        // A server that was asked for events may send the answer as it is when whole.
+        if event["object"] == "response" && event["type"].is_null() {
+            return self.whole("response.completed", event);
+        }
+        self.begun.absorb(event);
         let kind = event["type"].as_str().unwrap_or_default();
+        self.has_reasoned |= kind.starts_with("response.reasoning") || event["item"]["type"] == "reasoning";
         let events = match kind {
             "response.output_text.delta" | "response.refusal.delta" => {
                 self.more(event["delta"].as_str().unwrap_or_default())
@@ -49,13 +59,22 @@ impl Decode for Decoder {
             "response.completed" | "response.incomplete" | "response.failed" => {
                 return self.whole(kind, &event["response"]);
             }
-            "error" => {
-                let nested = &event["error"];
-                return Err(error::from_stream(if nested.is_null() { event } else { nested }));
-            }
             _ => None,
         };
         Ok(events.into_iter().collect())
+    }
+
+    /// Without a word of its end, what came over a connection that was closed in good order is whole, unless a call lacks its end.
+    fn end(&mut self) -> Result<Vec<Event>, ProviderError> {
+        let is_answer = !self.text.trim().is_empty() || !self.calls.is_empty() || !self.begun.whole().is_empty();
+        match is_answer && !self.begun.is_open() {
+            true => self.whole("response.completed", &Value::Null),
+            false => Err(ProviderError::Cut("the stream ended early".into())),
+        }
+    }
+
+    fn has_reasoned(&self) -> bool {
+        self.has_reasoned
     }
 }
 
@@ -112,6 +131,7 @@ impl Decoder {
         if item["status"] == "incomplete" {
             return None;
         }
+        let item = &self.begun.completed(item);
         let Some(id) = item["call_id"].as_str().or_else(|| item["id"].as_str()) else {
             debug!("a call without an id was ignored");
             return None;
@@ -146,10 +166,16 @@ impl Decoder {
         for item in output {
             match item["type"].as_str().unwrap_or_default() {
                 "message" => events.extend(self.pages(item)),
-                "function_call" if !is_told(item) => events.extend(self.call(item)),
+                "function_call" if finish == Finish::Stop && !is_told(item) => events.extend(self.call(item)),
                 "reasoning" => events.extend(self.reasoning(item)),
                 _ => {}
             }
+        }
+        if finish == Finish::Stop {
+            let listed: HashSet<_> = told.union(&self.calls).cloned().collect();
+            let name = |item: &Value| (text(&item["name"]), text(&item["arguments"]));
+            let missed = self.begun.whole().into_iter().filter(|item| !listed.contains(&name(item)));
+            events.extend(missed.collect::<Vec<_>>().iter().filter_map(|item| self.call(item)));
         }
         events.push(Event::Completed { finish, usage: usage(&response["usage"]) });
         Ok(events)
@@ -308,6 +334,50 @@ mod tests {
     }
 
     #[test]
+    fn calls_whose_arguments_came_in_events_of_their_own_are_told_at_the_end() {
+        let added = |id: &str, place: u64| {
+            let item = json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": "f", "arguments": ""});
+            json!({"type": "response.output_item.added", "output_index": place, "item": item})
+        };
+        let written = |id: &str, arguments: &str| {
+            let item_id = format!("fc_{id}");
+            json!({"type": "response.function_call_arguments.done", "item_id": item_id, "arguments": arguments})
+        };
+        let (a, b) = (call("a", "{\"x\":1}"), call("b", "{\"x\":1}"));
+        let cut = json!({"type": "response.incomplete", "response": {"output": [call("a", "")]}});
+        let cases = [
+            ("alone", vec![added("a", 0), written("a", "{\"x\":1}"), completed(&[])], "a{\"x\":1}|."),
+            ("and whole without them", vec![added("a", 0), written("a", "{}"), done(&call("a", "")), completed(&[])], "a{}|."),
+            ("and whole with them", vec![added("a", 0), written("a", "{\"x\":1}"), done(&a), completed(std::slice::from_ref(&a))], "a{\"x\":1}|."),
+            ("and at the end under another id", vec![added("a", 0), written("a", "{\"x\":1}"), completed(std::slice::from_ref(&b))], "b{\"x\":1}|."),
+            ("two", vec![added("a", 0), added("b", 1), written("b", "[]"), written("a", "{}"), completed(&[])], "a{}|b[]|."),
+            ("not to their end", vec![added("a", 0), completed(&[])], "."),
+            ("in an answer that was cut", vec![added("a", 0), written("a", "{}"), cut], "."),
+        ];
+        for (name, events, expected) in cases {
+            assert_eq!(told(&events), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_answer_without_a_word_of_its_end_is_whole_unless_a_call_is_not() {
+        let item = json!({"type": "function_call", "id": "fc_a", "call_id": "a", "name": "f"});
+        let open = json!({"type": "response.output_item.added", "item": item});
+        let cases = [
+            (vec![delta("Hello")], true),
+            (vec![done(&call("a", "{}"))], true),
+            (vec![delta("Hello"), open.clone()], false),
+            (vec![open], false),
+            (vec![json!({"type": "response.created", "response": {}})], false),
+        ];
+        for (events, is_whole) in cases {
+            let mut decoder = Decoder::default();
+            events.iter().for_each(|event| drop(decoder.absorb(event).unwrap()));
+            assert_eq!(decoder.end().is_ok(), is_whole, "{events:?}");
+        }
+    }
+
+    #[test]
     fn very_many_calls_are_told_once() {
         let item = |prefix: &str, at: i32| call(&format!("{prefix}{at}"), &format!("{{\"at\":{at}}}"));
         let mut events: Vec<Value> = (0..10_000).map(|at| done(&item("a", at))).collect();
@@ -444,14 +514,7 @@ mod tests {
                 end("response.completed", json!({"status": "failed", "error": {"code": "invalid_prompt"}})),
                 failed(ProviderError::Refused("invalid_prompt".into())),
             ),
-            (
-                json!({"type": "error", "code": "rate_limit_exceeded", "message": "m", "param": null}),
-                failed(ProviderError::RateLimited { retry_after: None, message: "m".into() }),
-            ),
-            (
-                json!({"type": "error", "error": {"type": "invalid_request_error", "message": "m"}}),
-                failed(ProviderError::Refused("m".into())),
-            ),
+            (json!({"object": "response", "status": "completed", "output": []}), finished(Finish::Stop)),
         ];
         for (event, expected) in cases {
             assert_eq!(run(std::slice::from_ref(&event)), [expected], "{event}");

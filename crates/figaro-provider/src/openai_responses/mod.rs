@@ -1,6 +1,7 @@
 //! OpenAI's Responses API, and servers that speak it. One call is one streamed `POST /responses`. Built by its
 //! descriptor.
 
+mod calls;
 mod decoder;
 mod descriptor;
 mod name;

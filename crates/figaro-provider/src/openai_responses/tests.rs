@@ -122,10 +122,21 @@ impl Subject for Responses {
         ]
     }
 
-    /// What came, and that it broke off.
-    fn may_tell(told: &Told, _at: usize, _end: End) -> bool {
-        let Some((Err(ProviderError::Cut(_)), rest)) = told.split_last() else { return false };
-        rest.len() < Self::rich_told().len() && *rest == Self::rich_told()[..rest.len()]
+    /// What came, and that it broke off; between two events of an answer, that it is whole. The last event may lack the empty
+    /// line behind it.
+    fn may_tell(told: &Told, at: usize, end: End) -> bool {
+        let whole = Self::rich_told();
+        if *told == whole {
+            return at >= Self::rich().concat().trim_ascii_end().len();
+        }
+        let Some((last, rest)) = told.split_last() else { return false };
+        let is_answer = rest.iter().any(|event| !matches!(event, Ok(Event::Private(_))));
+        let fits = match last {
+            Err(ProviderError::Cut(_)) => true,
+            Ok(Event::Completed { finish: Finish::Stop, usage: None }) => is_answer && end == End::Finish,
+            _ => false,
+        };
+        fits && rest.len() < whole.len() && *rest == whole[..rest.len()]
     }
 }
 
@@ -143,11 +154,14 @@ async fn it_is_asked_in_its_own_words() {
 }
 
 #[tokio::test]
-async fn an_answer_without_a_word_of_its_end_has_broken_off() {
+async fn an_answer_without_a_word_of_its_end_is_whole_if_the_connection_was_closed_in_good_order() {
+    let said = || Ok(Event::TextDelta("a".into()));
     for end in ["", "data: [DONE]\n\n"] {
         let reply = Reply::stream(vec![Responses::says("a").into(), end.into()]);
-        let cut = ProviderError::Cut("the stream ended early".into());
-        assert_eq!(told::<Responses>(reply).await, [Ok(Event::TextDelta("a".into())), Err(cut)]);
+        let whole = Ok(Event::Completed { finish: Finish::Stop, usage: None });
+        assert_eq!(told::<Responses>(reply.clone()).await, [said(), whole]);
+        let cut = Err(ProviderError::Cut("the connection broke".into()));
+        assert_eq!(told::<Responses>(Reply { end: End::Break, ..reply }).await, [said(), cut]);
     }
 }
 

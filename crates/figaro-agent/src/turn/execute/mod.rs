@@ -221,7 +221,10 @@ impl Executor {
                 Some(None) => return Ok(pass),
                 Some(Some(Ok(event))) => {
                     // What is to have a form is shown when it is whole and has it.
-                    if run.form().is_none() || !matches!(event, Event::TextDelta(_)) {
+                    let is_hidden =
+                        run.form().is_some() && matches!(event, Event::TextDelta(_) | Event::Reasoned);
+                    let has_nothing_to_take_back = event == Event::Reasoned && pass.text.is_empty();
+                    if !is_hidden && !has_nothing_to_take_back {
                         self.show(&event, setup);
                     }
                     pass.absorb(event);
@@ -264,6 +267,7 @@ impl Executor {
                 Some(tool) => calls::started(tool, None),
                 None => return,
             },
+            Event::Reasoned => return setup.voice.end_pass(),
             Event::Answering(_)
             | Event::ToolCall(_)
             | Event::Source(_)

@@ -1,0 +1,405 @@
+//! The JSON values of a streamed answer, off a connection that cuts it anywhere. One reader for every dialect: servers send
+//! events or lines whatever their dialect asks for, and gateways before them send one JSON document, or a page.
+//!
+//! What it cannot read it passes over; it refuses only what is too long.
+
+use futures::{Stream, StreamExt, future, stream};
+use serde_json::Value;
+use tracing::debug;
+
+use super::decode::Values;
+use super::error;
+use crate::ProviderError;
+
+/// The longest piece of an answer that is taken: none is longer, and memory is not the provider's to fill.
+const MAX_PIECE_BYTES: usize = 4 * 1024 * 1024;
+/// What ends a stream in the words of the OpenAI dialects; a value of its own.
+pub(crate) const DONE: &str = "[DONE]";
+/// A byte order mark. It belongs at the start of a text, and some servers put one before each event.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+/// The fields of an event.
+const FIELDS: [&str; 5] = ["data", "event", "id", "retry", "error"];
+/// What at least one value of an answer has, by dialect.
+const OF_ANSWERS: [&str; 8] =
+    ["choices", "candidates", "usageMetadata", "message", "output", "type", "done", "delta"];
+
+type Told = Vec<Result<Value, ProviderError>>;
+
+/// The values of an answer, in order: the first error ends them. A last value that is not whole is an answer that broke off, and
+/// so is a connection that fails; a body in which nothing is an answer comes from something else.
+pub(crate) fn values<S, B, E>(bytes: S) -> Values
+where
+    S: Stream<Item = Result<B, E>> + Send + 'static,
+    B: AsRef<[u8]> + Send + 'static,
+    E: Send + 'static,
+{
+    let pieces = bytes.map(Some).chain(stream::once(future::ready(None)));
+    let values = pieces.scan(Body::default(), |body, piece| {
+        future::ready(Some(match piece {
+            Some(Ok(piece)) => body.more(piece.as_ref()),
+            Some(Err(_)) => vec![Err(ProviderError::Cut("the connection broke".into()))],
+            None => body.end(),
+        }))
+    });
+    values.flat_map(stream::iter).boxed()
+}
+
+/// What has come of a body.
+#[derive(Debug, Default)]
+struct Body {
+    /// The line that has begun.
+    line: Vec<u8>,
+    /// The last byte was a carriage return: a line feed behind it ends no further line.
+    after_return: bool,
+    event: Pending,
+    /// The body so far, where it is one JSON document on several lines.
+    document: Option<Vec<u8>>,
+    seen: Seen,
+}
+
+/// The event that has begun.
+#[derive(Debug, Default)]
+struct Pending {
+    data: Vec<u8>,
+    is_error: bool,
+}
+
+/// What a body was seen to hold.
+#[derive(Debug, Default)]
+struct Seen {
+    /// A comment or a field of an event.
+    events: bool,
+    /// A value as answers have it.
+    answer: bool,
+    /// Anything else.
+    other: bool,
+}
+
+impl Body {
+    /// What these bytes complete.
+    fn more(&mut self, bytes: &[u8]) -> Told {
+        let mut told = Vec::new();
+        for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            let held = self.document.as_ref().map_or(self.event.data.len(), Vec::len);
+            if held + self.line.len() + piece.len() > MAX_PIECE_BYTES {
+                let words = format!("a piece of the answer is longer than {MAX_PIECE_BYTES} bytes");
+                told.push(Err(ProviderError::Refused(words)));
+                return told;
+            }
+            let is_rest_of_end = self.after_return && piece == b"\n";
+            let (text, end) = match piece.split_last() {
+                Some((end @ (b'\n' | b'\r'), text)) => (text, Some(*end)),
+                _ => (piece, None),
+            };
+            self.after_return = end == Some(b'\r');
+            self.line.extend_from_slice(text);
+            if end.is_some() && !is_rest_of_end {
+                let line = std::mem::take(&mut self.line);
+                told.extend(self.line(&line, true));
+            }
+        }
+        told
+    }
+
+    /// What the end of the body completes. A last line may lack its end, and a last event the empty line behind it.
+    fn end(&mut self) -> Told {
+        let line = std::mem::take(&mut self.line);
+        let mut told = self.line(&line, false);
+        if let Some(document) = self.document.take() {
+            told.extend(self.json(&document, false));
+        }
+        let has_line = !line.trim_ascii().is_empty() && !line.starts_with(b":");
+        let is_open = has_line || !self.event.data.is_empty();
+        told.extend(self.dispatch());
+        if told.is_empty() && is_open && (self.seen.events || self.seen.answer) {
+            return vec![Err(cut())];
+        }
+        let is_foreign = self.seen.other && !self.seen.events && !self.seen.answer;
+        if is_foreign && !told.iter().any(Result::is_err) {
+            let advice = "the answer is no stream of events; is the base URL right?";
+            return vec![Err(ProviderError::Foreign(advice.into()))];
+        }
+        told
+    }
+
+    fn line(&mut self, line: &[u8], is_whole: bool) -> Told {
+        let line = line.strip_prefix(MARK).unwrap_or(line);
+        if let Some(document) = &mut self.document {
+            document.extend_from_slice(line);
+            document.push(b'\n');
+            return Vec::new();
+        }
+        let text = line.trim_ascii();
+        match text.first() {
+            None if is_whole => self.dispatch().into_iter().collect(),
+            None => Vec::new(),
+            Some(b'{' | b'[') => self.json(text, is_whole),
+            Some(_) => {
+                self.field(text, is_whole);
+                Vec::new()
+            }
+        }
+    }
+
+    /// A line of JSON; the first line of a body may be the first of a document.
+    fn json(&mut self, line: &[u8], is_whole: bool) -> Told {
+        let is_first = !self.seen.events && !self.seen.answer && !self.seen.other;
+        match serde_json::from_slice::<Value>(line) {
+            Err(error) if is_first && is_whole && error.is_eof() => {
+                self.document = Some(line.to_vec());
+                Vec::new()
+            }
+            Err(error) if !is_whole && error.is_eof() => vec![Err(cut())],
+            _ => self.value(line),
+        }
+    }
+
+    /// A field of an event or a comment.
+    fn field(&mut self, line: &[u8], is_whole: bool) {
+        let at = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
+        let (name, value) = line.split_at(at);
+        let value = value.strip_prefix(b":").unwrap_or(value);
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        let Ok(name) = str::from_utf8(name) else {
+            self.seen.other = true;
+            return;
+        };
+        let is_begun = !is_whole && FIELDS.iter().any(|field| field.starts_with(name));
+        let is_field = name.is_empty() || is_begun || FIELDS.contains(&name.trim_end());
+        self.seen.events |= is_field;
+        self.seen.other |= !is_field;
+        let event = &mut self.event;
+        match name.trim_end() {
+            "data" | "error" => {
+                if !event.data.is_empty() {
+                    event.data.push(b'\n');
+                }
+                event.data.extend_from_slice(value);
+                event.is_error |= name == "error";
+            }
+            "event" => event.is_error |= value.trim_ascii() == b"error",
+            _ => {}
+        }
+    }
+
+    /// The event that an empty line ends. One without data says nothing, unless it is an error.
+    fn dispatch(&mut self) -> Told {
+        let Pending { data, is_error } = std::mem::take(&mut self.event);
+        if !is_error {
+            return if data.trim_ascii().is_empty() { Vec::new() } else { self.value(&data) };
+        }
+        let text = String::from_utf8_lossy(&data);
+        let error = serde_json::from_str(&text).unwrap_or_else(|_| Value::from(text.trim()));
+        vec![Err(error::told(&error).unwrap_or_else(|| error::from_stream(&error)))]
+    }
+
+    /// A value, or those of a list; what is not JSON is passed over. Half a character spoils no more than itself.
+    fn value(&mut self, text: &[u8]) -> Told {
+        let text = String::from_utf8_lossy(text);
+        let text = text.trim().trim_start_matches('\u{feff}');
+        if text == DONE {
+            return vec![Ok(DONE.into())];
+        }
+        let Ok(value) = serde_json::from_str::<Value>(text) else {
+            debug!(bytes = text.len(), "a piece of an answer that is not JSON was ignored");
+            self.seen.other = true;
+            return Vec::new();
+        };
+        let values = match value {
+            Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_object) => items,
+            value => vec![value],
+        };
+        values
+            .into_iter()
+            .map(|value| match error::told(&value) {
+                Some(error) => Err(error),
+                None => {
+                    let is_answer = OF_ANSWERS.iter().any(|field| value.get(field).is_some());
+                    self.seen.answer |= is_answer;
+                    self.seen.other |= !is_answer;
+                    Ok(value)
+                }
+            })
+            .collect()
+    }
+}
+
+fn cut() -> ProviderError {
+    ProviderError::Cut("the answer ended within a line".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(pieces: Vec<Result<Vec<u8>, ()>>) -> Told {
+        futures::executor::block_on(values(stream::iter(pieces)).collect())
+    }
+
+    fn whole(text: impl AsRef<[u8]>) -> Told {
+        read(vec![Ok(text.as_ref().to_vec())])
+    }
+
+    fn broken() -> Result<Value, ProviderError> {
+        Err(cut())
+    }
+
+    /// Reads it whole, byte by byte, and cut in two at each place.
+    fn all_ways(text: &[u8]) -> Told {
+        let told = whole(text);
+        assert_eq!(read(text.iter().map(|byte| Ok(vec![*byte])).collect()), told, "byte by byte");
+        for at in 0..=text.len() {
+            let (start, end) = text.split_at(at);
+            assert_eq!(read(vec![Ok(start.to_vec()), Ok(end.to_vec())]), told, "cut at {at}");
+        }
+        told
+    }
+
+    #[test]
+    fn events_are_read_however_they_are_written() {
+        let a = || Ok(json!({"delta": "é👩‍👧"}));
+        let cases: [(&str, &str); 15] = [
+            ("as all do", "data: {\"delta\": \"é👩‍👧\"}\n\n"),
+            ("a mark first", "\u{feff}data: {\"delta\": \"é👩‍👧\"}\n\n"),
+            ("a mark before a comment", "\u{feff}: hello\n\ndata: {\"delta\": \"é👩‍👧\"}\n\n"),
+            ("a mark on a line of its own", "\u{feff}\ndata: {\"delta\": \"é👩‍👧\"}\n\n"),
+            ("a mark within the data", "data: \u{feff}{\"delta\": \"é👩‍👧\"}\n\n"),
+            ("no space", "data:{\"delta\":\"é👩‍👧\"}\n\n"),
+            ("line ends of two bytes", "event: x\r\ndata: {\"delta\": \"é👩‍👧\"}\r\n\r\n"),
+            ("line ends of old", "event: x\rdata: {\"delta\": \"é👩‍👧\"}\r\r"),
+            ("several lines", "data: {\"delta\":\ndata: \"é👩‍👧\"}\n\n"),
+            ("comments", ": OPENROUTER PROCESSING\n\n:\n\ndata: {\"delta\": \"é👩‍👧\"}\n: x\n\n"),
+            ("other fields", "id: 7\nretry: soon\nretry: 1\nid: 8\nwhat\ndata: {\"delta\": \"é👩‍👧\"}\n\n"),
+            ("space before fields", "  data: {\"delta\": \"é👩‍👧\"}\n\n"),
+            ("no empty line at the end", "data: {\"delta\": \"é👩‍👧\"}\n"),
+            ("no line end at the end", "data: {\"delta\": \"é👩‍👧\"}"),
+            ("not JSON before", "data: hello\n\ndata: {\"delta\": \"é👩‍👧\"}\n\n"),
+        ];
+        for (name, text) in cases {
+            assert_eq!(all_ways(text.as_bytes()), [a()], "{name}");
+        }
+        let marks = "\u{feff}data: {\"delta\": 1}\n\n\u{feff}data: {\"delta\": 2}\n\ndata: [DONE]\n\n";
+        let told = [Ok(json!({"delta": 1})), Ok(json!({"delta": 2})), Ok(json!(DONE))];
+        assert_eq!(all_ways(marks.as_bytes()), told);
+        let half = b"data: {\"delta\": \"\xd0\"}\n\n";
+        assert_eq!(all_ways(half), [Ok(json!({"delta": "\u{fffd}"}))]);
+    }
+
+    #[test]
+    fn lines_and_documents_are_read_as_well() {
+        let cases: [(&str, Told); 10] = [
+            ("{\"done\": 1}\n\n  \r\nnot JSON\n{\"done\": 2}", vec![Ok(json!({"done": 1})), Ok(json!({"done": 2}))]),
+            ("\u{feff}{\"done\": 1}\n\u{feff}{\"done\": 2}\n", vec![Ok(json!({"done": 1})), Ok(json!({"done": 2}))]),
+            ("{\"done\":\n{\"x\": 1}\n}", vec![Ok(json!({"done": {"x": 1}}))]),
+            ("\u{feff}[{\"candidates\": 1},\r\n{\"candidates\": 2}\r\n]\r\n", vec![
+                Ok(json!({"candidates": 1})),
+                Ok(json!({"candidates": 2})),
+            ]),
+            ("{\n \"error\": {\"message\": \"m\", \"code\": 503}\n}\n", vec![Err(ProviderError::Unavailable("m".into()))]),
+            ("{\"done\": 1}\n{\"a\":\n{\"done\": 2}\n", vec![Ok(json!({"done": 1})), Ok(json!({"done": 2}))]),
+            ("{\"done\": 1}\n{\"a\":", vec![Ok(json!({"done": 1})), broken()]),
+            ("{\"done\": 1", vec![broken()]),
+            ("data: {\"delta\": 1}\n\n{\"error\": \"m\"}\n", vec![
+                Ok(json!({"delta": 1})),
+                Err(ProviderError::Unavailable("m".into())),
+            ]),
+            ("", vec![]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(all_ways(text.as_bytes()), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer_is_told_from_one_that_broke_off() {
+        let foreign =
+            || Err(ProviderError::Foreign("the answer is no stream of events; is the base URL right?".into()));
+        let cases = [
+            ("<html>\n<b>Hi</b>: x\n</html>", vec![foreign()]),
+            ("Service Unavailable", vec![foreign()]),
+            ("{}", vec![Ok(json!({})), foreign()]),
+            ("{\"hello\": 1}\n", vec![Ok(json!({"hello": 1})), foreign()]),
+            ("\n \n\r\n", vec![]),
+            (": hello\n\n", vec![]),
+            ("da", vec![broken()]),
+            ("data: {\"delta\"", vec![broken()]),
+            ("data: {\"delta\": 1}\n\nevent: x\n", vec![Ok(json!({"delta": 1}))]),
+            ("data: {\"delta\": 1}\n\n: hel", vec![Ok(json!({"delta": 1}))]),
+        ];
+        for (text, expected) in cases {
+            let told = all_ways(text.as_bytes());
+            assert_eq!(told.last(), expected.last(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn errors_are_heard_in_every_shape() {
+        let down = || ProviderError::Unavailable("m".into());
+        let limited = || ProviderError::RateLimited { retry_after: None, message: "m".into() };
+        let cases = [
+            ("event: error\ndata: {\"message\":\"m\",\"code\":503}\n\n", down()),
+            ("event: error\ndata: {\"error\":{\"message\":\"m\",\"type\":\"rate_limit_error\"}}\n\n", limited()),
+            ("event:error\r\ndata:m\r\n\r\n", down()),
+            ("data: {\"message\":\"m\",\"code\":429}\nevent: error\n\n", limited()),
+            ("error: {\"code\":503,\"message\":\"m\"}\n\n", down()),
+            ("event: error\ndata: \n\n", ProviderError::Unavailable("the answer failed".into())),
+            ("data: [{\"error\": {\"message\": \"m\", \"code\": 503}}]\n\n", down()),
+            ("[{\"error\": {\"message\": \"m\", \"code\": 429}}]", limited()),
+            ("data: {\"detail\": \"m\"}\n\n", down()),
+            ("event: error\ndata: m", down()),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(all_ways(text.as_bytes()), [Err(expected)], "{text:?}");
+        }
+    }
+
+    const TEXT: &str = "\u{feff}: a\r\n\r\ndata: {\"delta\": \"На 👩‍👧\"}\r\rid: 1\ndata: {\"type\":\ndata: 3}\n\n{\"done\": 1}\n";
+
+    proptest! {
+        #[test]
+        fn pieces_do_not_matter(cuts in prop::collection::vec(0..=TEXT.len(), 0..20)) {
+            let mut cuts = cuts;
+            cuts.sort_unstable();
+            let mut pieces = Vec::new();
+            let mut from = 0;
+            for to in cuts.into_iter().chain([TEXT.len()]) {
+                pieces.push(Ok(TEXT.as_bytes()[from..to].to_vec()));
+                from = to;
+            }
+            let told = [Ok(json!({"delta": "На 👩‍👧"})), Ok(json!({"type": 3})), Ok(json!({"done": 1}))];
+            prop_assert_eq!(read(pieces), told);
+        }
+
+        #[test]
+        fn no_bytes_break_it(bytes in prop::collection::vec(prop::sample::select(b"data: eventror[]{}\"\r\n\xef\xbb\xbf\xd0<".to_vec()), 0..60)) {
+            let told = whole(&bytes);
+            prop_assert_eq!(read(bytes.iter().map(|byte| Ok(vec![*byte])).collect()), told);
+        }
+    }
+
+    #[test]
+    fn a_connection_that_breaks_cuts_the_answer() {
+        let told = read(vec![Ok(b"data: {\"delta\": 1}\n\ndata: {\"delta\": 2}\n".to_vec()), Err(())]);
+        let broke = Err(ProviderError::Cut("the connection broke".into()));
+        assert_eq!(told[..2], [Ok(json!({"delta": 1})), broke]);
+    }
+
+    #[test]
+    fn a_piece_without_an_end_does_not_fill_the_memory() {
+        let starts: [&[u8]; 4] = [b"", b"data: ", b"{", b"{\n"];
+        for start in starts {
+            let mut body = Body::default();
+            assert_eq!(body.more(start), []);
+            let chunk = [vec![b' '; 64 * 1024 - 1], b"\n".to_vec()].concat();
+            let chunk = if start.ends_with(b"\n") { chunk } else { vec![b' '; 64 * 1024] };
+            let told = (0..65).map(|_| body.more(&chunk)).find(|told| !told.is_empty()).unwrap();
+            assert!(matches!(told.as_slice(), [Err(ProviderError::Refused(_))]), "{told:?}");
+        }
+        let mut body = Body::default();
+        let line = [b"data: ".to_vec(), vec![b'x'; 64 * 1024], b"\n".to_vec()].concat();
+        assert!((0..65).any(|_| !body.more(&line).is_empty()), "an event of many lines");
+    }
+}

@@ -1,0 +1,167 @@
+//! Calls that have begun: their arguments come in events of their own, and not every server repeats them with the whole call.
+//! Used by the decoder.
+
+use serde_json::Value;
+
+/// So many bytes are kept of all arguments: more than an answer may have.
+const MAX_BYTES: usize = 1024 * 1024;
+
+/// So many calls are noted, far more than are made.
+const MAX_CALLS: usize = 256;
+
+/// The calls of one answer so far, in the order they began.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    begun: Vec<Begun>,
+    bytes: usize,
+}
+
+#[derive(Debug, Default)]
+struct Begun {
+    /// As it began.
+    item: Value,
+    arguments: String,
+    /// It was told, or its arguments have come to their end.
+    is_whole: bool,
+}
+
+impl Calls {
+    /// Notes a call that begins, or goes on in one more event.
+    pub(super) fn absorb(&mut self, event: &Value) {
+        match event["type"].as_str().unwrap_or_default() {
+            "response.output_item.added"
+                if event["item"]["type"] == "function_call" && self.begun.len() < MAX_CALLS =>
+            {
+                let mut item = event["item"].clone();
+                item["output_index"] = event["output_index"].clone();
+                let arguments = item["arguments"].as_str().unwrap_or_default().to_owned();
+                self.begun.push(Begun { item, arguments, is_whole: false });
+            }
+            "response.function_call_arguments.delta" => {
+                let delta = event["delta"].as_str().unwrap_or_default();
+                self.bytes += delta.len();
+                if self.bytes <= MAX_BYTES
+                    && let Some(call) = self.of(event)
+                {
+                    call.arguments.push_str(delta);
+                }
+            }
+            "response.function_call_arguments.done" => {
+                let Some(call) = self.of(event) else { return };
+                call.is_whole = true;
+                match &event["arguments"] {
+                    Value::String(text) if text.is_empty() => {}
+                    Value::String(text) => call.arguments.clone_from(text),
+                    Value::Null => {}
+                    other => call.arguments = other.to_string(),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A whole call with what only its beginning had, or the events between.
+    pub(super) fn completed(&mut self, item: &Value) -> Value {
+        let mut item = item.clone();
+        let Some(call) = self.of(&item) else { return item };
+        call.is_whole = true;
+        let begun = call.item.as_object().into_iter().flatten();
+        let is_missing = |value: &Value| value.is_null() || value == "";
+        for (field, value) in begun.filter(|(field, _)| *field != "status" && *field != "arguments") {
+            if is_missing(&item[field.as_str()]) {
+                item[field] = value.clone();
+            }
+        }
+        if is_missing(&item["arguments"]) {
+            item["arguments"] = call.arguments.as_str().into();
+        }
+        item
+    }
+
+    /// The calls that have all their arguments, as items; told once the answer is whole.
+    pub(super) fn whole(&self) -> Vec<Value> {
+        let whole = self.begun.iter().filter(|call| call.is_whole);
+        whole.map(|call| {
+            let mut item = call.item.clone();
+            item["arguments"] = call.arguments.as_str().into();
+            item
+        })
+        .collect()
+    }
+
+    /// Whether one has begun that lacks a part of its arguments.
+    pub(super) fn is_open(&self) -> bool {
+        self.begun.iter().any(|call| !call.is_whole)
+    }
+
+    /// The call that an event or an item belongs to: by its own id, the id of the call, or its place.
+    fn of(&mut self, value: &Value) -> Option<&mut Begun> {
+        let same = |mine: &Value, others: &[&Value]| !mine.is_null() && mine != "" && others.contains(&mine);
+        let ids = [&value["item_id"], &value["id"], &value["call_id"]];
+        let is_it = |call: &Begun| same(&call.item["id"], &ids) || same(&call.item["call_id"], &ids);
+        let by_place = |call: &Begun| same(&call.item["output_index"], &[&value["output_index"]]);
+        let at = self.begun.iter().rposition(is_it).or_else(|| self.begun.iter().rposition(by_place));
+        let is_nameless = ids.iter().all(|id| id.is_null()) && value["output_index"].is_null();
+        let at = at.or_else(|| self.begun.len().checked_sub(1).filter(|_| is_nameless));
+        self.begun.get_mut(at?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn added(item: Value, place: u64) -> Value {
+        json!({"type": "response.output_item.added", "output_index": place, "item": item})
+    }
+
+    fn begins(id: &str, place: u64) -> Value {
+        let call_id = format!("call_{id}");
+        added(json!({"type": "function_call", "id": id, "call_id": call_id, "name": "f", "arguments": ""}), place)
+    }
+
+    fn delta(id: &str, place: u64, text: &str) -> Value {
+        json!({"type": "response.function_call_arguments.delta", "item_id": id, "output_index": place, "delta": text})
+    }
+
+    fn done(id: &str, place: u64, text: Value) -> Value {
+        json!({"type": "response.function_call_arguments.done", "item_id": id, "output_index": place, "arguments": text})
+    }
+
+    #[test]
+    fn arguments_are_put_together_from_events_of_their_own() {
+        let nameless = json!({"type": "response.function_call_arguments.delta", "delta": "{}"});
+        let cases = [
+            ("as OpenAI does", vec![begins("a", 0), delta("a", 0, "{\"x\""), delta("a", 0, ":1}"), done("a", 0, json!("{\"x\":1}"))], "call_a{\"x\":1}"),
+            ("no deltas", vec![begins("a", 0), done("a", 0, json!("{}"))], "call_a{}"),
+            ("nothing at the end", vec![begins("a", 0), delta("a", 0, "{}"), done("a", 0, Value::Null)], "call_a{}"),
+            ("an object", vec![begins("a", 0), done("a", 0, json!({"x": 1}))], "call_a{\"x\":1}"),
+            ("two by turns", vec![begins("a", 0), begins("b", 1), delta("b", 1, "{}"), delta("a", 0, "[]"), done("a", 0, json!("")), done("b", 1, json!(""))], "call_a[] call_b{}"),
+            ("other ids, one place", vec![begins("a", 0), delta("z", 0, "{}"), done("z", 0, json!(""))], "call_a{}"),
+            ("neither", vec![begins("a", 0), nameless, json!({"type": "response.function_call_arguments.done"})], "call_a{}"),
+            ("cut", vec![begins("a", 0), delta("a", 0, "{\"x")], ""),
+            ("no call", vec![added(json!({"type": "message"}), 0), delta("a", 0, "{}")], ""),
+        ];
+        for (name, events, expected) in cases {
+            let mut calls = Calls::default();
+            events.iter().for_each(|event| calls.absorb(event));
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            let whole = calls.whole();
+            let told: Vec<String> = whole.iter().map(|item| text(&item["call_id"]) + &text(&item["arguments"])).collect();
+            assert_eq!(told.join(" "), expected, "{name}");
+            assert_eq!(calls.is_open(), name == "cut", "{name}");
+        }
+    }
+
+    #[test]
+    fn a_whole_call_gets_what_came_before() {
+        let mut calls = Calls::default();
+        [begins("a", 0), delta("a", 0, "{}")].iter().for_each(|event| calls.absorb(event));
+        let told = calls.completed(&json!({"type": "function_call", "id": "a", "status": "completed", "arguments": ""}));
+        assert_eq!((&told["call_id"], &told["name"], &told["arguments"]), (&json!("call_a"), &json!("f"), &json!("{}")));
+        let own = json!({"type": "function_call", "id": "z", "call_id": "z", "name": "g", "arguments": "[]"});
+        assert_eq!(calls.completed(&own), own);
+    }
+}

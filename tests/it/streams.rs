@@ -1,0 +1,261 @@
+//! What a model's service sends and should not: the real binaries read it as well as it can be read.
+
+use futures::future::join_all;
+use serde_json::{Value, json};
+
+use crate::support::bot::Recipe;
+use crate::support::replay::{Replay, Sent};
+use crate::support::terminal::{asking, events, said};
+use crate::support::{Bot, World};
+
+/// A chunk of a chat completion.
+fn chunk(delta: Value, reason: Option<&str>) -> String {
+    format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}))
+}
+
+fn words(text: &str) -> String {
+    chunk(json!({"content": text}), None)
+}
+
+/// The whole answer of a chat completion.
+fn answer(text: &str) -> String {
+    words(text) + &chunk(json!({}), Some("stop")) + "data: [DONE]\n\n"
+}
+
+/// A call of a chat completion.
+fn chat_call(name: &str, arguments: &str, more: Value) -> String {
+    let mut call = json!({"index": 0, "id": "fc-1", "type": "function", "function": {"name": name, "arguments": arguments}});
+    call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    chunk(json!({"tool_calls": [call]}), None)
+}
+
+/// An event of the Responses API.
+fn event(kind: &str, mut fields: Value) -> String {
+    fields["type"] = json!(kind);
+    format!("event: {kind}\ndata: {fields}\n\n")
+}
+
+/// A line of Ollama.
+fn line(text: &str, is_done: bool) -> String {
+    format!("{}\n", json!({"message": {"role": "assistant", "content": text}, "done": is_done}))
+}
+
+impl World {
+    /// A bot whose model is at this service.
+    fn at(&self, provider: &str, replay: &Replay) -> Recipe {
+        let prefix = provider.to_ascii_uppercase();
+        let base = if provider == "ollama" { replay.url.clone() } else { format!("{}/v1", replay.url) };
+        self.bot_of(provider).set(&format!("{prefix}_BASE_URL"), &base)
+    }
+
+    async fn bot_at(&self, provider: &str, replay: &Replay) -> Bot {
+        let bot = self.at(provider, replay).spawn();
+        bot.ready().await;
+        bot
+    }
+}
+
+/// What `figaro ask --json` told last, what it wrote to standard error, and the requests.
+struct Heard {
+    shown: String,
+    last: Value,
+    error: String,
+    requests: Vec<Value>,
+}
+
+async fn ask(provider: &str, answers: Vec<Sent>) -> Heard {
+    let world = World::new().await;
+    let replay = Replay::start(answers).await;
+    let recipe = ["TELEGRAM_BOT_TOKEN", "TELEGRAM_API_URL", "OWNER_IDS"]
+        .iter()
+        .fold(world.at(provider, &replay), |recipe, name| recipe.unset(name));
+    let (out, error, _) = said(&asking(recipe, &["How many loaves?", "--json"]).run().await);
+    let last = events(&out).pop().unwrap_or_default();
+    Heard { shown: out, last, error, requests: replay.requests() }
+}
+
+#[tokio::test]
+async fn odd_streams_are_read_as_what_they_say() {
+    let mark = '\u{feff}';
+    let loaves = "Two loaves.";
+    let gemini = |text: &str, end: Value| {
+        json!({"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": end}]})
+    };
+    let responses = event("response.output_text.delta", json!({"delta": loaves}))
+        + &event("response.completed", json!({"response": {"status": "completed", "output": []}}));
+    let whole = json!({"choices": [{"message": {"content": loaves}, "finish_reason": "stop"}]});
+    let crlf = answer(loaves).replace('\n', "\r\n");
+    let cases: Vec<(&str, &str, Sent)> = vec![
+        ("a mark before a chat", "compatible", Sent::events(&format!("{mark}{}", answer(loaves)))),
+        ("a mark in pieces", "compatible", Sent::events(&format!("{mark}{}", answer(loaves))).in_pieces(1)),
+        ("a mark before Responses", "openai", Sent::events(&format!("{mark}{responses}"))),
+        ("a mark before lines", "ollama", Sent::lines(&format!("{mark}{}{}", line(loaves, false), line("", true)))),
+        ("a mark before Gemini", "gemini", Sent::events(&format!("{mark}data: {}\n\n", gemini(loaves, json!("STOP"))))),
+        ("line ends of two bytes", "compatible", Sent::events(&crlf)),
+        ("comments and no space", "compatible", Sent::events(&format!(": PROCESSING\n\n{}", answer(loaves).replace("data: ", "data:")))),
+        ("a document", "compatible", Sent::document(200, &whole)),
+        ("a list", "gemini", Sent::document(200, &json!([gemini("Two ", Value::Null), gemini("loaves.", json!("STOP"))]))),
+        ("no word of its end", "compatible", Sent::events(&(words("Two ") + &words("loaves.")))),
+        ("a close tag alone", "compatible", Sent::events(&(words("They ask, two remain.\n</thi") + &words("nk>\n\nTwo loaves.") + &chunk(json!({}), Some("stop"))))),
+        ("a block without an end", "compatible", Sent::events(&(words("<think>They ask.") + &answer("<final>Two loaves.</final>")))),
+        ("another tag", "compatible", Sent::events(&answer("<thinking>They ask.</thinking>\n\nTwo loaves."))),
+        ("a block in lines", "ollama", Sent::lines(&(line("<think>\nThey ask", false) + &line(".\n</think>\n\nTwo ", false) + &line("loaves.", false) + &line("", true)))),
+        ("a block in Responses", "openai", Sent::events(&(event("response.output_text.delta", json!({"delta": "<think>They ask.</think>Two loaves."})) + &event("response.completed", json!({"response": {"status": "completed", "output": []}}))))),
+        ("channels", "compatible", Sent::events(&answer("<|channel|>analysis<|message|>They ask.<|end|><|start|>assistant<|channel|>final<|message|>Two loaves.<|return|>"))),
+    ];
+    let heard = cases.into_iter().map(|(name, provider, sent)| async move { (name, ask(provider, vec![sent]).await) });
+    for (name, heard) in join_all(heard).await {
+        assert_eq!(heard.last["text"], loaves, "{name}: {} {}", heard.shown, heard.error);
+        assert_eq!(heard.requests.len(), 1, "{name}");
+        assert!(!heard.last.to_string().contains("They ask"), "{name}: {}", heard.last);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_without_a_word_of_its_end_counts_what_it_took() {
+    let count = json!({"choices": [], "usage": {"prompt_tokens": 23, "completion_tokens": 5, "total_tokens": 28}});
+    let sent = words("Two loaves ") + &words("are left.") + &format!("data: {count}\n\n");
+    let heard = ask("compatible", vec![Sent::events(&sent)]).await;
+    assert_eq!(heard.last["text"], "Two loaves are left.");
+    let usage = &heard.last["usage"];
+    assert_eq!((&usage["input_tokens"], &usage["output_tokens"]), (&json!(23), &json!(5)), "{}", heard.last);
+    assert_eq!(heard.error, "");
+    // One whose connection breaks has broken off.
+    let broken = ask("compatible", vec![Sent::events(&sent).broken()]).await;
+    assert_ne!(broken.last["event"], "done", "{} {}", broken.shown, broken.error);
+}
+
+/// In a chat the words of a failure are the bot's; those of the service are in its log.
+#[tokio::test]
+async fn a_failure_in_place_of_an_answer_is_told_and_logged() {
+    let loud = json!({"error": {"message": "all slots are busy", "code": 503}});
+    let shapes: Vec<(&str, Sent)> = vec![
+        ("compatible", Sent::events("event: error\ndata: {\"message\":\"all slots are busy\",\"code\":503}\n\n")),
+        ("compatible", Sent::document(200, &loud)),
+        ("gemini", Sent::document(200, &json!([loud]))),
+        ("ollama", Sent::lines("{\"error\": \"all slots are busy\"}\n")),
+        ("openai", Sent::events(&event("error", json!({"code": "server_error", "message": "all slots are busy"})))),
+    ];
+    let failing = shapes.into_iter().map(|(provider, sent)| async move {
+        let world = World::new().await;
+        let replay = Replay::start(vec![sent]).await;
+        let bot = world.bot_at(provider, &replay).await;
+        let told = world.ask("how many loaves?").await["text"].to_string();
+        assert!(told.contains("cannot be reached right now"), "{provider}: {told}");
+        assert!(!told.contains("slots"), "{provider}: {told}");
+        assert_eq!(replay.requests().len(), 3, "{provider}");
+        assert!(bot.log().contains("all slots are busy"), "{provider}: {}", bot.log());
+        assert!(bot.stop().success());
+    });
+    join_all(failing).await;
+}
+
+#[tokio::test]
+async fn an_answer_that_is_nothing_but_reasoning_is_told_to_be_that() {
+    let cut = chunk(json!({}), Some("length"));
+    let cases = [
+        ("<think>They ask.", answer("<think>They ask."), "has only reasoned"),
+        ("a field of its own", chunk(json!({"reasoning_content": "They ask."}), Some("stop")), "has only reasoned"),
+        ("up to its bound", words("<think>They ask.") + &cut, "became too long"),
+        ("nothing up to its bound", cut.clone(), "became too long"),
+        ("nothing at all", chunk(json!({}), Some("stop")), "had nothing to say"),
+    ];
+    let told = cases.into_iter().map(|(name, sent, wanted)| async move {
+        let world = World::new().await;
+        let replay = Replay::start(vec![Sent::events(&sent)]).await;
+        let bot = world.bot_at("compatible", &replay).await;
+        let told = world.ask("how many loaves?").await["text"].to_string();
+        assert!(told.contains(wanted) && !told.contains("They ask"), "{name}: {told}");
+        assert!(bot.stop().success());
+    });
+    join_all(told).await;
+}
+
+#[tokio::test]
+async fn a_call_goes_back_with_all_that_it_came_with() {
+    let more = json!({"extra_content": {"google": {"thought_signature": "QUE="}}, "trace": 7});
+    let calls = chat_call("list_notes", "{}", more.clone()) + &chunk(json!({}), Some("tool_calls")) + "data: [DONE]\n\n";
+    let heard = ask("compatible", vec![Sent::events(&calls), Sent::events(&answer("Two loaves."))]).await;
+    assert_eq!(heard.last["text"], "Two loaves.", "{} {}", heard.shown, heard.error);
+    let messages = heard.requests[1]["messages"].as_array().unwrap();
+    let call = messages.iter().find_map(|message| message["tool_calls"].get(0)).unwrap();
+    for field in ["extra_content", "trace"] {
+        assert_eq!(call[field], more[field], "{call}");
+    }
+    assert_eq!((&call["id"], &call["function"]["name"]), (&json!("fc-1"), &json!("list_notes")));
+}
+
+#[tokio::test]
+async fn arguments_in_events_of_their_own_are_those_of_the_call() {
+    let item = json!({"type": "function_call", "id": "fc_9", "call_id": "call_9", "name": "add_note", "arguments": ""});
+    let delta = |text: &str| event("response.function_call_arguments.delta", json!({"item_id": "fc_9", "delta": text}));
+    let end = |text: &str| {
+        let response = json!({"status": "completed", "output": [], "usage": {"input_tokens": 23, "output_tokens": 5}});
+        let said = event("response.output_text.delta", json!({"delta": text}));
+        if text.is_empty() { String::new() } else { said } + &event("response.completed", json!({"response": response}))
+    };
+    let calls = event("response.output_item.added", json!({"output_index": 0, "item": item}))
+        + &delta("{\"key\":\"list\",\"content\":\"order")
+        + &delta(" flour\"}")
+        + &event("response.function_call_arguments.done", json!({"item_id": "fc_9", "output_index": 0}))
+        + &end("");
+    let heard = ask("openai", vec![Sent::events(&calls), Sent::events(&end("Noted."))]).await;
+    assert_eq!(heard.last["text"], "Noted.", "{} {}", heard.shown, heard.error);
+    let call = &heard.last["tool_calls"][0];
+    assert_eq!((&call["name"], &call["arguments"]["content"]), (&json!("add_note"), &json!("order flour")));
+}
+
+#[tokio::test]
+async fn no_call_is_made_of_an_answer_that_was_cut() {
+    let item = json!({"type": "function_call", "id": "fc_9", "call_id": "call_9", "name": "list_notes", "arguments": "", "status": "in_progress"});
+    let incomplete = json!({"status": "incomplete", "output": [item], "incomplete_details": {"reason": "max_output_tokens"}});
+    let responses = event("response.output_item.added", json!({"item": item}))
+        + &event("response.output_item.done", json!({"item": item}))
+        + &event("response.incomplete", json!({"response": incomplete}));
+    let chat = chat_call("list_notes", "{}", json!({})) + &chunk(json!({}), Some("length"));
+    let call = json!({"functionCall": {"name": "list_notes", "args": {}}});
+    let gemini = json!({"candidates": [{"content": {"role": "model", "parts": [call]}, "finishReason": "MAX_TOKENS"}]});
+    let ollama = json!({"message": {"content": "", "tool_calls": [{"function": {"name": "list_notes", "arguments": {}}}]}, "done": true, "done_reason": "length"});
+    let cases = [
+        ("openai", Sent::events(&responses)),
+        ("compatible", Sent::events(&chat)),
+        ("gemini", Sent::events(&format!("data: {gemini}\n\n"))),
+        ("ollama", Sent::lines(&format!("{ollama}\n"))),
+    ];
+    let told = cases.into_iter().map(|(provider, sent)| async move {
+        let world = World::new().await;
+        let replay = Replay::start(vec![sent]).await;
+        let bot = world.bot_at(provider, &replay).await;
+        let told = world.ask("what is noted?").await["text"].to_string();
+        assert!(told.contains("became too long"), "{provider}: {told}");
+        assert_eq!(replay.requests().len(), 1, "{provider}: no call was made");
+        assert!(bot.stop().success());
+    });
+    join_all(told).await;
+}
+
+#[tokio::test]
+async fn a_call_that_a_service_could_not_read_is_tried_once_more_and_then_by_the_next_model() {
+    let error = json!({
+        "message": "Failed to call a function. See 'failed_generation'.",
+        "type": "invalid_request_error",
+        "code": "tool_use_failed",
+        "failed_generation": "<function=list_notes>{}</function>",
+    });
+    let refused = Sent::document(400, &json!({"error": error}));
+    let within = Sent::events(&format!("data: {}\n\n", json!({"error": error})));
+    for failed in [refused, within] {
+        let heard = ask("compatible", vec![failed.clone(), Sent::events(&answer("Two loaves."))]).await;
+        assert_eq!((&heard.last["text"], heard.requests.len()), (&json!("Two loaves."), 2), "{}", heard.error);
+
+        let world = World::new().await;
+        let replay = Replay::start(vec![failed]).await;
+        let other = Replay::start(vec![Sent::lines(&(line("I stand in.", false) + &line("", true)))]).await;
+        let recipe = world.at("compatible", &replay).set("LLM_FALLBACK", "ollama:m").set("OLLAMA_BASE_URL", &other.url);
+        let bot = recipe.spawn();
+        bot.ready().await;
+        assert_eq!(world.ask("how many loaves?").await["text"], "I stand in.");
+        assert_eq!((replay.requests().len(), other.requests().len()), (2, 1));
+        assert!(bot.stop().success());
+    }
+}
