@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Parser, Tag};
 
+use super::emphasis::bare;
 use super::options::options;
 use super::{math, table};
 
@@ -54,10 +55,11 @@ impl Formulas {
         text.char_indices().find_map(|(at, c)| Some((at..at + c.len_utf8(), self.of(c)?)))
     }
 
-    /// The text with every formula as it was written.
+    /// The text as it was written: with every formula, and without guards.
     pub(super) fn restored<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let text = bare(text);
         if self.0.is_empty() || !text.chars().any(is_stand_in) {
-            return Cow::Borrowed(text);
+            return text;
         }
         let mut restored = String::new();
         for c in text.chars() {

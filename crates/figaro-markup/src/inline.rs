@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use pulldown_cmark::{LinkType, Tag};
 
+use super::emphasis::bare_end;
 use super::formatted::Kind;
 use super::formulas::{Formula, Formulas};
 use super::html::{self, Tag as HtmlTag};
@@ -75,6 +76,7 @@ impl<'a> Inline<'a> {
 
     pub(super) fn start_style(&mut self, tag: &Tag<'_>, start: usize) {
         let (before, markers) = self.source.split_at(start);
+        let before = bare_end(before);
         let literal = match tag {
             // A single tilde means "about" more often than a deletion.
             Tag::Strikethrough if !markers.starts_with("~~") => "~",

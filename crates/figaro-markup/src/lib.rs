@@ -6,6 +6,7 @@
 
 mod chars;
 mod code;
+mod emphasis;
 mod entities;
 mod formatted;
 mod formulas;

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
+use super::emphasis::{bare_end, guarded};
 use super::formatted::Formatted;
 use super::options::options;
 use super::{formulas, html, render};
@@ -22,7 +23,7 @@ const MAX_OPEN: usize = 32;
 #[must_use]
 pub(super) fn render_partial(markdown: &str) -> Formatted {
     let (text, formulas) = formulas::take_out(markdown, true);
-    render::walk(&complete(&text), &formulas, true)
+    render::walk(&complete(&guarded(text)), &formulas, true)
 }
 
 fn complete(markdown: &str) -> String {
@@ -275,7 +276,7 @@ fn open_markers(text: &str) -> Vec<Marker> {
         }
         let length = text[at..].chars().take_while(|next| *next == c).count();
         done = at + length;
-        let previous = text[..at].chars().next_back();
+        let previous = bare_end(&text[..at]).chars().next_back();
         let Some(next) = text[done..].chars().next() else {
             break;
         };

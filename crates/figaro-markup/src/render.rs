@@ -7,6 +7,7 @@ use std::ops::Range;
 use pulldown_cmark::{BrokenLink, Event, LinkType, Parser, Tag, TagEnd};
 
 use super::code::{Code, Names};
+use super::emphasis::{bare, guarded};
 use super::entities;
 use super::formatted::{Formatted, Kind};
 use super::formulas::{Formulas, take_out};
@@ -20,7 +21,7 @@ use super::table::{Layout, Table};
 #[must_use]
 pub fn render(markdown: &str) -> Formatted {
     let (text, formulas) = take_out(markdown, false);
-    walk(&text, &formulas, false)
+    walk(&guarded(text), &formulas, false)
 }
 
 /// Markdown that was rendered with its long code taken out.
@@ -49,6 +50,7 @@ pub(super) enum Waits {
 /// Renders Markdown behind files of these names.
 pub(super) fn render_with_files(markdown: &str, names: Names) -> Rendered {
     let (text, formulas) = take_out(markdown, false);
+    let text = guarded(text);
     let mut walker = Walker { files: Some(Vec::new()), names, ..Walker::new(&text, &formulas, false) };
     let text = walker.walk();
     let Walker { files, names, waits, .. } = walker;
@@ -149,7 +151,7 @@ impl<'a> Walker<'a> {
                     // A footnote that nothing so far explains.
                     let is_note = self.inline.source[range.end..].starts_with('^') && text.ends_with('[');
                     self.wait(is_note || text.contains("[^"), Waits::Words);
-                    self.inline.text(&text, range.start);
+                    self.inline.text(&bare(&text), range.start);
                 }
             },
             Event::Code(code) => {
@@ -167,7 +169,7 @@ impl<'a> Walker<'a> {
                 self.inline.out.lines(1);
             }
             Event::TaskListMarker(done) => self.inline.out.task(done),
-            Event::FootnoteReference(label) => self.inline.out.push(&format!("[{label}]")),
+            Event::FootnoteReference(label) => self.inline.out.push(&format!("[{}]", bare(&label))),
             Event::InlineMath(text) | Event::DisplayMath(text) => self.inline.out.push(&text),
         }
     }
@@ -191,7 +193,7 @@ impl<'a> Walker<'a> {
             Tag::FootnoteDefinition(label) => {
                 self.wait(true, Waits::Words);
                 self.block(range.start);
-                self.inline.out.marker(&format!("[{label}]"));
+                self.inline.out.marker(&format!("[{}]", bare(&label)));
             }
             Tag::Paragraph | Tag::HtmlBlock => self.block(range.start),
             Tag::Table(_) | Tag::TableHead | Tag::TableRow | Tag::TableCell => {
