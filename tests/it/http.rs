@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::{Gate, Reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::http::{KEY, OWNER, TENANTS, frames, said, words};
-use crate::support::{ANN, World};
+use crate::support::{ANN, TIMEOUT, World};
 
 fn has(world: &World, words: &str) -> bool {
     world.model.requests().pop().unwrap().body.to_string().contains(words)
@@ -122,18 +122,22 @@ async fn an_answer_comes_as_it_is_written_and_ends_as_clients_expect() {
 async fn a_failure_has_the_form_and_the_status_that_clients_know() {
     let world = World::new().await;
     let gateway = world.gateway().await;
-    for (status, wanted, code) in [(401, 502, "unauthorized"), (400, 400, "content_filter")] {
-        world.script.push(Reply::status(status, "the key sk-offline-key is not good"));
-        for streams in [false, true] {
-            if streams {
-                world.script.push(Reply::status(status, "the key sk-offline-key is not good"));
-            }
-            let mut body = said("hello");
-            body["stream"] = streams.into();
-            let (got, error) = gateway.chat(&body).refused().await;
-            assert_eq!((got, error["code"].as_str()), (wanted, Some(code)), "{error}");
-            assert!(!error.to_string().contains("sk-offline-key"), "{error}");
-        }
+    for (status, why, wanted, code) in [
+        (401, "the key sk-offline-key is not good", 502, "unauthorized"),
+        (400, "Unsupported parameter: top_p of sk-offline-key", 400, "request_refused"),
+        (400, "flagged by the usage policies of sk-offline-key", 400, "content_filter"),
+    ] {
+        world.script.push(Reply::status(status, why));
+        let (got, error) = gateway.says("hello").refused().await;
+        assert_eq!((got, error["code"].as_str()), (wanted, Some(code)), "{error}");
+        assert!(!error.to_string().contains("sk-offline-key"), "{error}");
+        // A stream has begun by then, and ends with the same.
+        world.script.push(Reply::status(status, why));
+        let mut body = said("hello");
+        body["stream"] = true.into();
+        let frames = gateway.chat(&body).frames().await;
+        let [.., failed, done] = &frames[..] else { panic!("{frames:?}") };
+        assert_eq!((failed.json()["error"].clone(), done.data.as_str()), (error, "[DONE]"));
     }
     let wrong = [
         (json!({"messages": []}), "model"),
@@ -176,7 +180,7 @@ async fn a_failure_has_the_form_and_the_status_that_clients_know() {
     assert_eq!(gateway.chat(&long).refused().await.0, 413);
     assert_eq!(gateway.get("/v1/nothing").refused().await.0, 404);
     assert_eq!(gateway.get("/v1/chat/completions").refused().await.0, 405);
-    assert!(world.model.requests().len() == 4);
+    assert!(world.model.requests().len() == 6);
 }
 
 #[tokio::test]
@@ -243,6 +247,56 @@ async fn a_caller_who_leaves_ends_the_turn_that_nobody_else_follows() {
     while !String::from_utf8_lossy(&response.chunk().await.unwrap().unwrap()).contains("and on") {}
     drop(response);
     // The next question of the session waits for the turn before it, and that hangs unless it was stopped.
+    world.script.push(Reply::text("Here."));
+    assert_eq!(gateway.says("Are you there?").session("a").words().await, "Here.");
+}
+
+impl World {
+    /// Waits until the model was asked once more.
+    async fn asked_after(&self, before: usize) {
+        let asked = async {
+            while self.model.requests().len() == before {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(TIMEOUT, asked).await.expect("the model is not asked");
+    }
+}
+
+/// Until the first word nothing else is told, and a client has to be able to stop what it has begun.
+#[tokio::test]
+async fn a_stream_begins_before_the_model_has_said_a_word() {
+    let world = World::new().await;
+    let gateway = world.gateway().await;
+    let gate = Gate::new();
+    let mut body = said("Go on about it.");
+    body["stream"] = true.into();
+    for (path, events, first) in [
+        ("/v1/chat/completions", false, "\"role\":\"assistant\""),
+        ("/v1/chat/completions", true, "event: metadata"),
+        ("/v1/responses", false, "response.in_progress"),
+    ] {
+        body["input"] = "Go on about it.".into();
+        world.script.push(Reply::text("I will.").behind(&gate));
+        let before = world.model.requests().len();
+        let asks = gateway.post(path, &body).session("a").header("x-events", &events.to_string());
+        let mut response = asks.send().await;
+        let turn = response.headers()["x-turn-id"].to_str().unwrap().to_owned();
+        let mut heard = String::new();
+        while !heard.contains(first) {
+            heard.push_str(&String::from_utf8_lossy(&response.chunk().await.unwrap().unwrap()));
+        }
+        world.asked_after(before).await;
+        let stop = gateway.plain(Method::DELETE, &format!("/v1/turns/{turn}")).key(KEY);
+        assert_eq!(stop.text().await.0, 204);
+        assert!(response.text().await.unwrap().contains("stopped"), "{path}");
+        // One that leaves stops it, too.
+        let before = world.model.requests().len();
+        world.script.push(Reply::text("I will.").behind(&gate));
+        let leaves = gateway.post(path, &body).session("a").send().await;
+        world.asked_after(before).await;
+        drop(leaves);
+    }
     world.script.push(Reply::text("Here."));
     assert_eq!(gateway.says("Are you there?").session("a").words().await, "Here.");
 }

@@ -48,6 +48,8 @@ mod http;
 mod http_bounds;
 mod http_documented;
 mod http_erased;
+mod http_options;
+mod http_reading;
 mod http_sessions;
 mod http_stateless;
 mod http_summaries;

@@ -117,8 +117,8 @@ impl TurnClosing {
     /// The whole answer: what the model wrote, or the words that were delivered where these begin with it and have more.
     #[must_use]
     pub fn whole(&self, delivered: &str) -> String {
-        // An answer that is JSON is a code block in a chat; to a program it is what it is.
-        let has_more = self.text.is_empty() || delivered.starts_with(&self.text);
+        // To a program an answer is what it is: in a chat one that is JSON is a code block, and one that was cut has a mark at its end.
+        let has_more = !self.is_cut && (self.text.is_empty() || delivered.starts_with(&self.text));
         if has_more { delivered.trim_end() } else { &self.text }.to_owned()
     }
 }
@@ -147,6 +147,8 @@ pub enum TurnEnding {
         label: &'static str,
         /// Why, in words for whoever runs Figaro. They may quote what a provider said.
         reason: String,
+        /// The parameter of the request that no model can do, where that is why.
+        param: Option<&'static str>,
     },
 }
 

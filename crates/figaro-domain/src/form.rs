@@ -45,6 +45,20 @@ impl Form {
         Ok(Self { name: name.to_owned(), schema, validator: Arc::new(validator) })
     }
 
+    /// Any JSON object.
+    ///
+    /// # Errors
+    /// Never: the schema is one.
+    pub fn any_object() -> Result<Self, String> {
+        Self::new("answer", serde_json::json!({"type": "object"}))
+    }
+
+    /// Whether it asks for no more than an object.
+    #[must_use]
+    pub fn is_any_object(&self) -> bool {
+        self.schema == serde_json::json!({"type": "object"})
+    }
+
     /// The name of the agent.
     #[must_use]
     pub fn name(&self) -> &str {

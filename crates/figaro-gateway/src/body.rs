@@ -48,9 +48,17 @@ pub(super) async fn read<T: DeserializeOwned>(
         tokio::time::timeout(BODY_TIMEOUT, gathered(account, request)).await.map_err(late)??;
     let mut json = serde_json::Deserializer::from_slice(&text);
     let said = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let path = error.path().to_string();
-        let error = ApiError::invalid(format!("the body cannot be read: {}", error.inner()));
-        if path == "." { error } else { error.about(&path) }
+        let (path, why) = (error.path().to_string(), error.inner().to_string());
+        let place = path.trim_start_matches('.');
+        // The path of a field that nobody knows ends before it.
+        let unknown = why.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
+        let place = match unknown {
+            Some((field, _)) if place.is_empty() => field.to_owned(),
+            Some((field, _)) if !place.ends_with(field) => format!("{place}.{field}"),
+            _ => place.to_owned(),
+        };
+        let error = ApiError::invalid(format!("the body cannot be read: {why}"));
+        if place.is_empty() { error } else { error.about(&place) }
     })?;
     json.end().map_err(|error| ApiError::invalid(format!("the body cannot be read: {error}")))?;
     Ok(Body { said, bytes })

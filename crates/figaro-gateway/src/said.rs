@@ -1,7 +1,5 @@
 //! What a turn has said so far, for answers that are written as they come and for those that are written whole.
 
-use std::sync::Arc;
-
 use axum::http::StatusCode;
 
 use super::error::ApiError;
@@ -25,16 +23,6 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// What these have said.
-    #[must_use]
-    pub(super) fn of(told: &[Arc<Told>]) -> Self {
-        let mut said = Self::default();
-        for one in told {
-            said.hear(one);
-        }
-        said
-    }
-
     /// Hears what the turn tells next; gives the words that are to be written now.
     pub(super) fn hear(&mut self, told: &Told) -> Option<String> {
         let event = match told {
@@ -110,9 +98,9 @@ impl Said {
         match &closing.ending {
             TurnEnding::Answered => Ok(closing),
             TurnEnding::Stopped => Err(stopped()),
-            TurnEnding::Failed { label, reason } => {
+            TurnEnding::Failed { label, reason, param } => {
                 tracing::debug!(label, reason, "a question over HTTP has no answer");
-                Err(failed(label))
+                Err(param.map_or_else(|| failed(label), unmet))
             }
         }
     }
@@ -141,6 +129,20 @@ fn why_cut(cut: Cut) -> ApiError {
     }
 }
 
+/// No model that may answer can do what this parameter asks for.
+fn unmet(param: &str) -> ApiError {
+    let words = match param {
+        "stop" => {
+            "the service of this model cannot end an answer at words: leave stop out, or name another model"
+        }
+        "image_url" => "this model sees no pictures: send text, or name another model",
+        _ => {
+            "the service of this model cannot be made to call a tool: leave tool_choice out, or name another model"
+        }
+    };
+    ApiError::unsupported(param, words)
+}
+
 /// What a turn that failed in this way means for a caller. What the provider said is in the log: it may not be theirs to read.
 fn failed(label: &'static str) -> ApiError {
     match label {
@@ -156,7 +158,14 @@ fn failed(label: &'static str) -> ApiError {
             code: "context_length_exceeded",
             ..ApiError::invalid("the conversation is longer than the model takes: send less of it")
         },
-        "refused" | "withheld" => ApiError {
+        "refused" => ApiError {
+            code: "request_refused",
+            ..ApiError::invalid(
+                "the service of the model refuses this request as it is; the log of Figaro has its words. It may not know a parameter or a \
+                 tool's schema: leave these out, or name another model",
+            )
+        },
+        "filtered" | "withheld" => ApiError {
             code: "content_filter",
             ..ApiError::invalid(
                 "the model or its service has withheld the answer: put the question differently",

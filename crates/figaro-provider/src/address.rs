@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use reqwest::Url;
 
-use super::{Capabilities, EventStream, Provider, ProviderError, Request};
+use super::{Capabilities, Demand, EventStream, Provider, ProviderError, Request};
 use figaro_config::looks_secret;
 use figaro_domain::generation::Generation;
 use figaro_domain::provider_spec::{ProviderSpec, Role};
@@ -45,6 +45,10 @@ impl Provider for Addressed {
 
     fn ignored(&self, model: &str, settings: &Generation) -> Vec<&'static str> {
         self.inner.ignored(model, settings)
+    }
+
+    fn meets(&self, demand: Demand) -> bool {
+        self.inner.meets(demand)
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {

@@ -70,6 +70,25 @@ impl ProviderError {
         }
     }
 
+    /// Whether it is what was said that the provider does not answer, and not how it was asked: as far as its words tell.
+    #[must_use]
+    pub fn is_about_content(&self) -> bool {
+        const WORDS: [&str; 9] = [
+            "content filter",
+            "content_filter",
+            "content policy",
+            "content_policy",
+            "content management policy",
+            "usage polic",
+            "safety",
+            "moderation",
+            "flagged",
+        ];
+        let Self::Refused(said) = self else { return false };
+        let said = said.to_lowercase();
+        WORDS.iter().any(|words| said.contains(words))
+    }
+
     /// Whether another model may well answer the same request. What was refused as it is, others would refuse too.
     #[must_use]
     pub const fn is_the_models(&self) -> bool {

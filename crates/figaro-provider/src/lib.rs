@@ -37,7 +37,7 @@ pub use capabilities::Capabilities;
 pub use descriptor::{Descriptor, MakeEmbedder, Providers, RegisterError};
 pub use error::ProviderError;
 pub use event::{Event, Finish};
-pub use request::{AnswerSchema, Earlier, Image, Item, Request, ToolSpec};
+pub use request::{AnswerSchema, Demand, Earlier, Image, Item, Options, Request, ToolChoice, ToolSpec};
 
 /// A stream of one answer; it ends after [`Event::Completed`] or the first error.
 pub type EventStream = BoxStream<'static, Result<Event, ProviderError>>;
@@ -58,6 +58,11 @@ pub trait Provider: Debug + Send + Sync {
 
     /// Those of the settings that it has nothing like for this model, by name; they are left out of its requests.
     fn ignored(&self, model: &str, settings: &Generation) -> Vec<&'static str>;
+
+    /// Whether it can do this for a request. What a model can do of it, [`Self::capabilities`] tell. A decorator passes the question on.
+    fn meets(&self, _demand: Demand) -> bool {
+        false
+    }
 
     /// The names of the models it serves now, in its own order.
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>>;

@@ -9,7 +9,7 @@ use tracing::warn;
 
 use super::capabilities::may_talk;
 use super::fit::fit;
-use super::{Capabilities, Event, EventStream, Item, Provider, ProviderError, Request};
+use super::{Capabilities, Demand, Event, EventStream, Item, Options, Provider, ProviderError, Request};
 use figaro_domain::generation::{Generation, OutputFormat};
 use figaro_domain::model::ModelName;
 use figaro_domain::tool::ToolKind;
@@ -107,12 +107,36 @@ impl Models {
         provider.map(|provider| provider.ignored(&model.model, settings)).unwrap_or_default()
     }
 
+    /// The first thing that none of the models that are asked where this one is meant can do; `None` where one can do all.
+    #[must_use]
+    pub fn unmet(&self, model: &ModelName, options: &Options) -> Option<Demand> {
+        let order = self.order(model);
+        let mut unmet = order.iter().map(|model| self.unmet_by(model, options));
+        let first = unmet.next()??;
+        unmet.all(|next| next.is_some()).then_some(first)
+    }
+
+    /// What this very model cannot do of it.
+    fn unmet_by(&self, model: &ModelName, options: &Options) -> Option<Demand> {
+        let provider = self.providers.get(model.provider.as_str())?;
+        let can = provider.capabilities(&model.model);
+        let is_met = |demand: &Demand| {
+            provider.meets(*demand)
+                && match demand {
+                    Demand::ToolChoice => can.tools,
+                    Demand::Pictures => can.vision,
+                    Demand::Stop => true,
+                }
+        };
+        options.demands().find(|demand| !is_met(demand))
+    }
+
     /// One pass of the first of these models that answers. The first event is [`Event::Answering`] with the name of
     /// the model whose answer follows.
     #[must_use]
     pub fn stream(&self, order: &[ModelName], request: &Request) -> EventStream {
-        let mut open: Vec<Candidate> =
-            order.iter().filter_map(|name| self.candidate(name, request)).collect();
+        let able = order.iter().filter(|name| self.unmet_by(name, &request.options).is_none());
+        let mut open: Vec<Candidate> = able.filter_map(|name| self.candidate(name, request)).collect();
         open.reverse();
         let Some(first) = open.pop() else {
             let names = order.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");

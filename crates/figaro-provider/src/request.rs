@@ -43,6 +43,66 @@ pub struct Request {
     pub schema: Option<AnswerSchema>,
     /// Where the model cannot be held to the schema, it is told in words; else the instructions say what it is to write.
     pub tells_schema: bool,
+    /// What the answer is bound to that not every service can do.
+    pub options: Options,
+}
+
+/// What an answer is bound to beside its settings. A model whose service cannot do one of them is not asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Whether the model has to call a tool.
+    pub tool_choice: ToolChoice,
+    /// The answer ends before the first of these words.
+    pub stop: Vec<String>,
+    /// The pictures of the request have to be seen.
+    pub has_pictures: bool,
+}
+
+/// Whether a model has to call a tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// As it likes.
+    #[default]
+    Auto,
+    /// One of them at least.
+    Required,
+    /// The one of this name.
+    Named(String),
+}
+
+/// Something of the [`Options`] that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Demand {
+    /// [`Options::tool_choice`].
+    ToolChoice,
+    /// [`Options::stop`].
+    Stop,
+    /// [`Options::has_pictures`].
+    Pictures,
+}
+
+impl Demand {
+    /// The parameter by which it is asked for, as OpenAI calls it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::ToolChoice => "tool_choice",
+            Self::Stop => "stop",
+            Self::Pictures => "image_url",
+        }
+    }
+}
+
+impl Options {
+    /// What they ask for.
+    pub fn demands(&self) -> impl Iterator<Item = Demand> {
+        let all = [
+            (Demand::ToolChoice, self.tool_choice != ToolChoice::Auto),
+            (Demand::Stop, !self.stop.is_empty()),
+            (Demand::Pictures, self.has_pictures),
+        ];
+        all.into_iter().filter(|(_, is_asked)| *is_asked).map(|(demand, _)| demand)
+    }
 }
 
 impl Request {
@@ -59,6 +119,7 @@ impl Request {
             settings: Generation::default(),
             schema: None,
             tells_schema: false,
+            options: Options::default(),
         }
     }
 
@@ -236,6 +297,13 @@ impl Image {
         Some(Self { mime_type: mime_type.to_owned(), base64: STANDARD.encode(bytes).into() })
     }
 
+    /// The picture that an address holds itself, if it is one that all providers take.
+    #[must_use]
+    pub fn of_data_url(url: &str) -> Option<Self> {
+        let (_, base64) = url.strip_prefix("data:")?.split_once(";base64,")?;
+        Self::of(&STANDARD.decode(base64.trim()).ok()?)
+    }
+
     /// As an address that holds the picture itself, as providers take it.
     #[must_use]
     pub fn data_url(&self) -> String {
@@ -312,7 +380,10 @@ mod tests {
             (b"", None),
         ];
         for (bytes, wanted) in cases {
-            assert_eq!(Image::of(bytes).map(|image| image.mime_type).as_deref(), wanted);
+            let image = Image::of(bytes);
+            assert_eq!(image.as_ref().map(|image| image.mime_type.as_str()), wanted);
+            let again = image.as_ref().and_then(|image| Image::of_data_url(&image.data_url()));
+            assert_eq!(again, image);
         }
     }
 }

@@ -11,7 +11,7 @@ use tracing::info;
 
 use figaro_domain::generation::Generation;
 
-use super::{Capabilities, Event, EventStream, Provider, ProviderError, Request};
+use super::{Capabilities, Demand, Event, EventStream, Provider, ProviderError, Request};
 
 /// How patient [`Retry`] is.
 #[derive(Debug, Clone, Copy)]
@@ -104,6 +104,10 @@ impl Provider for Retry {
 
     fn ignored(&self, model: &str, settings: &Generation) -> Vec<&'static str> {
         self.inner.ignored(model, settings)
+    }
+
+    fn meets(&self, demand: Demand) -> bool {
+        self.inner.meets(demand)
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {

@@ -25,7 +25,7 @@ const BLIND: [&str; 5] = ["offline-text", "gpt-3.5", "o1-mini", "o1-preview", "o
 
 const NO_KEY: &str = "You didn't provide an API key. Send it in an Authorization header using Bearer auth.";
 
-const MAX_TOOLS: usize = 100;
+const MAX_TOOLS: usize = 128;
 
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
@@ -120,7 +120,7 @@ pub(super) fn functions<'a>(functions: impl Iterator<Item = &'a Value>) -> Check
         parameters(function).map_err(|why| format!("Invalid schema for function '{name}': {why}"))?;
     }
     if names.len() > MAX_TOOLS {
-        return Err(format!("{} tools are too many, {MAX_TOOLS} is the most we send", names.len()));
+        return Err(format!("{} tools are too many, {MAX_TOOLS} is the most that is taken", names.len()));
     }
     Ok(())
 }

@@ -51,7 +51,7 @@ pub(super) async fn finish(mut ended: Ended<'_>) -> Result<(), Failure> {
                 return answered(ended, closing).await.or_else(|error| unprinted(&error));
             }
             TurnEnding::Stopped => ("stopped", STOPPED.to_owned()),
-            TurnEnding::Failed { label, reason } => (*label, format!("{reason}; {}", remedy(label))),
+            TurnEnding::Failed { label, reason, .. } => (*label, format!("{reason}; {}", remedy(label))),
         },
         _ => ("internal", declined.unwrap_or_else(|| NO_END.to_owned())),
     };

@@ -10,7 +10,7 @@ pub(super) fn remedy(label: &str) -> &'static str {
             "ask again in a minute, or another one with --model"
         }
         "too_long" => "ask something shorter, or in another --session",
-        "refused" | "withheld" | "empty" => "put the question differently",
+        "refused" | "filtered" | "withheld" | "empty" => "put the question differently",
         "foreign" | "wrong_address" => "check the base URL of this provider, and proxies on the way",
         "over_budget" => "ask again then, or raise DAILY_TOKENS or DAILY_USD",
         "unpriced" => "set its price in LLM_PRICES, or a bound in DAILY_TOKENS",

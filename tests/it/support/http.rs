@@ -3,6 +3,7 @@
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 
+use super::bot::Recipe;
 use super::{Bot, TIMEOUT, World};
 
 /// A key that may ask, name users, and see what is theirs.
@@ -31,10 +32,15 @@ impl World {
 
     /// A bot with a gateway of these settings.
     pub async fn gateway_with(&self, settings: &[(&str, &str)]) -> Gateway {
+        self.gateway_of(settings.iter().fold(self.bot(), |recipe, (name, value)| recipe.set(name, value)))
+            .await
+    }
+
+    /// A bot of this recipe with a gateway; one that names no keys is open.
+    pub async fn gateway_of(&self, recipe: Recipe) -> Gateway {
         // Tests kill their bots, whose temporary folders stay then.
         let temporary = self.folder.path().to_str().unwrap();
-        let recipe = self.bot().set("HTTP_ADDR", "127.0.0.1:0").set("TMPDIR", temporary);
-        let bot = settings.iter().fold(recipe, |recipe, (name, value)| recipe.set(name, value)).spawn();
+        let bot = recipe.set("HTTP_ADDR", "127.0.0.1:0").set("TMPDIR", temporary).spawn();
         bot.ready().await;
         let log = bot.log();
         let at = log.rfind("the HTTP gateway listens at ").expect("a gateway");

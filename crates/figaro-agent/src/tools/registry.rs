@@ -10,6 +10,8 @@ use figaro_provider::ToolSpec;
 
 /// The most tools a request carries: providers refuse more than 128, and models choose badly long before.
 const MAX_TOOLS: usize = 100;
+/// The most that providers take: so many may whoever asks bring, in place of Figaro's own.
+const MAX_TAKEN: usize = 128;
 /// So many are always offered.
 const MAX_OFFERED: usize = MAX_TOOLS - MAX_FOUND;
 
@@ -26,6 +28,8 @@ pub struct Registry {
     sources: Sources,
     /// There are tools among them that not everybody has.
     is_own: bool,
+    /// So many go with a request.
+    most: usize,
 }
 
 impl Registry {
@@ -50,7 +54,15 @@ impl Registry {
                 }
             }
         }
-        Self { offered, looks_up: false, remembers: false, keeps_records: false, sources, is_own: false }
+        Self {
+            offered,
+            looks_up: false,
+            remembers: false,
+            keeps_records: false,
+            sources,
+            is_own: false,
+            most: MAX_TOOLS,
+        }
     }
 
     /// The same tools reduced to these names. A tool of a source is among them where it is named, and can be found where
@@ -116,12 +128,14 @@ impl Registry {
         Self { offered, ..self.clone() }
     }
 
-    /// The same tools and these of whoever asks, which stand in the place of those of the same name.
+    /// The same tools, as far as there is room for them, and these of whoever asks, which stand in the place of those of the same name.
     #[must_use]
     pub fn bringing(&self, own: &[Arc<dyn Tool>]) -> Self {
-        let mut offered = self.offered.clone();
-        offered.extend(own.iter().map(|tool| (tool.spec().name.clone(), tool.clone())));
-        Self { offered, ..self.clone() }
+        let own: BTreeMap<_, _> = own.iter().map(|tool| (tool.spec().name.clone(), tool.clone())).collect();
+        let most = MAX_TOOLS.max(own.len()).min(MAX_TAKEN);
+        let others = self.offered.iter().filter(|(name, _)| !own.contains_key(*name));
+        let others = others.take(most - own.len().min(most)).map(|(name, tool)| (name.clone(), tool.clone()));
+        Self { offered: others.chain(own.clone()).collect(), most, ..self.clone() }
     }
 
     /// The same tools for a turn in whose prompt keys stand for what was left out.
@@ -210,7 +224,7 @@ impl Registry {
         let offered = offered.into_iter();
         let mut specs: Vec<Arc<ToolSpec>> = offered.cloned().collect();
         specs.extend(found);
-        specs.truncate(MAX_TOOLS);
+        specs.truncate(self.most);
         specs
     }
 }

@@ -7,8 +7,8 @@ use figaro_domain::model::{ModelName, list};
 use figaro_domain::task::Reason;
 use figaro_ledger::{Ledger, LedgerError};
 use figaro_prompts::texts::{Texts, fill};
-use figaro_provider::ProviderError;
 use figaro_provider::models::Models;
+use figaro_provider::{Demand, ProviderError};
 
 /// How long a provider is waited for that is to say what it serves instead.
 const SERVED_TIMEOUT: Duration = Duration::from_secs(5);
@@ -53,6 +53,9 @@ pub enum TurnError {
     /// The answer was to have a form and had not, twice.
     #[error("the answer does not fit the form that the agent is to give, also after it was asked to mend it")]
     Misfit,
+    /// Neither this model nor one that stands in for it can do this.
+    #[error("{1} cannot do what {word} asks for", word = .0.word())]
+    Unmet(Demand, ModelName),
     /// The agent of this name, which a task is carried out by, is not there any more.
     #[error("the agent {0} is not there any more")]
     NoAgent(String),
@@ -97,8 +100,9 @@ impl TurnError {
 
     /// A short stable name for the log and for owners.
     #[must_use]
-    pub const fn label(&self) -> &'static str {
+    pub fn label(&self) -> &'static str {
         match self {
+            Self::Model(error, _) if error.is_about_content() => "filtered",
             Self::Model(error, _) => error.label(),
             Self::Gone { .. } => "unknown_model",
             Self::Unpriced(_) => "unpriced",
@@ -108,8 +112,18 @@ impl TurnError {
             Self::Spent => "spent",
             Self::Unspoken => "unspoken",
             Self::Misfit => "misfit",
+            Self::Unmet(..) => "unmet",
             Self::NoAgent(_) => "no_agent",
             Self::Internal => "internal",
+        }
+    }
+
+    /// What of a request is at fault, as far as that is known, by its name in OpenAI's dialect.
+    #[must_use]
+    pub(super) const fn param(&self) -> Option<&'static str> {
+        match self {
+            Self::Unmet(demand, _) => Some(demand.word()),
+            _ => None,
         }
     }
 
@@ -146,6 +160,8 @@ impl TurnError {
             Self::Empty => texts.error_empty(),
             Self::Spent => texts.error_spent(),
             Self::Unspoken => texts.error_unspoken(),
+            // Only requests over HTTP ask for it.
+            Self::Unmet(..) => texts.error_refused(),
             Self::Misfit => texts.error_misfit(),
             Self::NoAgent(_) => return texts.reason(&self.reason()),
             Self::Internal => texts.error_internal(),
@@ -175,6 +191,7 @@ impl TurnError {
             Self::Withheld => Reason::Refused,
             Self::Empty => Reason::Empty,
             Self::Spent | Self::Unspoken => Reason::Spent,
+            Self::Unmet(..) => Reason::Refused,
             Self::Misfit => Reason::Misfit,
             Self::NoAgent(agent) => Reason::Agent { agent: agent.clone() },
             Self::Internal => Reason::Internal,
@@ -197,7 +214,8 @@ impl TurnError {
             | Self::Empty
             | Self::Spent
             | Self::Unspoken
-            | Self::Misfit => vec![Action::Retry, Action::OtherModel],
+            | Self::Misfit
+            | Self::Unmet(..) => vec![Action::Retry, Action::OtherModel],
         };
         let may_go_on = was_shown && !again.is_empty();
         may_go_on.then_some(Action::GoOn).into_iter().chain(again).collect()

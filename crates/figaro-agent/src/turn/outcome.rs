@@ -114,12 +114,19 @@ impl Outcome {
         let ending = match self {
             Self::Answered(_) | Self::Silent(_) | Self::Told(_) => TurnEnding::Answered,
             Self::Stopped(_) => TurnEnding::Stopped,
-            Self::Failed(error, _) => TurnEnding::Failed { label: error.label(), reason: error.to_string() },
+            Self::Failed(error, _) => {
+                let (label, reason) = (error.label(), error.to_string());
+                TurnEnding::Failed { label, reason, param: error.param() }
+            }
             Self::Parked(_) | Self::Abandoned | Self::Restarted(_) => return None,
         };
         let nothing = Answer::default();
         let answer = self.answer().unwrap_or(&nothing);
-        let text = answer.pass.text.trim().to_owned();
+        let text = match answer.pass.cut_short {
+            // It ends wherever the bound was.
+            true => answer.pass.text.clone(),
+            false => answer.pass.text.trim().to_owned(),
+        };
         let (model, usage, is_cut) = (answer.pass.model.clone(), answer.usage, answer.pass.cut_short);
         Some(TurnClosing { ending, text, model, usage, is_cut })
     }

@@ -11,7 +11,7 @@ use figaro_domain::chat::{ChatConfig, PersonaChoice};
 use figaro_domain::form::Form;
 use figaro_domain::generation::Generation;
 use figaro_domain::model::ModelName;
-use figaro_provider::Item;
+use figaro_provider::{Image, Item, Options};
 
 /// What one request asks for beside its question.
 #[derive(Debug, Default)]
@@ -42,6 +42,10 @@ pub struct Requested {
     pub history: Option<Vec<Item>>,
     /// What the turn has said and done already: whoever asks had a part of its calls to make.
     pub done: Vec<Item>,
+    /// The pictures that go with the question.
+    pub images: Vec<Image>,
+    /// What the answer is bound to. Where the model has to call a tool, it is one of [`Self::tools`].
+    pub options: Options,
     /// The tools that whoever asks has.
     pub tools: Vec<Arc<dyn Tool>>,
     /// What the turn leaves to whoever asks, once it is over.

@@ -12,6 +12,7 @@ use figaro_domain::generation::Generation;
 use figaro_domain::model::ModelName;
 use figaro_domain::turn::ActiveTurn;
 use figaro_ledger::DrawnBy;
+use figaro_provider::Options;
 
 /// What one run is executed with.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub(super) struct Setup {
     pub(super) tools: Arc<Registry>,
     /// The parameters that are sent to the model.
     pub(super) settings: Generation,
+    /// What its answer is bound to.
+    pub(super) options: Options,
     /// The text of the system prompt.
     pub(super) instructions: String,
     /// The pins that the model is told.

@@ -1,14 +1,14 @@
 //! The messages of a request: what the model is told to be, what was said before, the question, and what its turn has done already.
-
-use std::collections::BTreeMap;
+//! Clients keep them in ways of their own, so their order is mended where it can be meant in one way only.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::error::ApiError;
+use super::content::{Content, shown};
 use figaro_domain::tool::Call;
 use figaro_prompts::fence;
-use figaro_provider::Item;
+use figaro_provider::{Image, Item};
 
 /// The most characters of what the model is told to be: it goes with every pass.
 const MAX_PROMPT_CHARS: usize = 64_000;
@@ -16,7 +16,7 @@ const MAX_PROMPT_CHARS: usize = 64_000;
 const MAX_MESSAGES: usize = 2_000;
 
 /// A message of a request.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct ChatMessage {
     /// Who speaks.
     pub role: String,
@@ -45,9 +45,16 @@ pub(crate) struct ToolCall {
 pub(crate) struct Function {
     /// The name of the tool.
     pub name: String,
-    /// Its arguments, as JSON text.
+    /// Its arguments: JSON as text or as it is.
     #[serde(default)]
-    pub arguments: String,
+    pub arguments: Value,
+}
+
+/// A message, and its place in the body, such as `messages[2]`.
+#[derive(Debug, Clone)]
+pub(crate) struct Placed {
+    pub place: String,
+    pub message: ChatMessage,
 }
 
 /// The messages of a request, told apart.
@@ -59,43 +66,47 @@ pub(crate) struct Talk {
     pub history: Vec<Item>,
     /// The words of the question.
     pub question: String,
+    /// The pictures that go with it.
+    pub images: Vec<Image>,
     /// What was done since: calls of the caller's tools, and their results.
     pub done: Vec<Item>,
 }
 
-/// Tells the messages apart.
+/// Tells the messages apart that the body has in this list.
 ///
 /// # Errors
 /// What is wrong with the first that is.
-pub(crate) fn talk(messages: &[ChatMessage]) -> Result<Talk, ApiError> {
+pub(crate) fn talk(list: &str, messages: &[Placed]) -> Result<Talk, ApiError> {
+    let in_list = |words: &str| ApiError::invalid(words).about(list);
     if messages.len() > MAX_MESSAGES {
-        return Err(
-            ApiError::invalid(format!("there are more than {MAX_MESSAGES} messages")).about("messages")
-        );
+        return Err(in_list(&format!("there are more than {MAX_MESSAGES} messages")));
     }
-    let last = messages.iter().rposition(|message| message.role == "user");
-    let last =
-        last.ok_or_else(|| ApiError::invalid("there is no message of the role user").about("messages"))?;
+    let last = messages.iter().rposition(|Placed { message, .. }| message.role == "user");
+    let last = last.ok_or_else(|| in_list("there is no message of the role user"))?;
     let (mut prompts, mut talk) = (Vec::new(), Talk::default());
-    let mut open = Open::default();
-    for (at, message) in messages.iter().enumerate() {
-        let wrong = |words: String| ApiError::invalid(words).about(&format!("messages[{at}]"));
+    let (mut results, mut pass) = (Results::of(messages)?, None);
+    for (at, Placed { place, message }) in messages.iter().enumerate() {
+        let wrong = |words: String| ApiError::invalid(words).about(place);
         let items = if at < last { &mut talk.history } else { &mut talk.done };
         match message.role.as_str() {
-            "system" | "developer" => prompts.push(text(message.content.as_ref()).map_err(wrong)?),
+            "system" | "developer" => {
+                prompts.push(Content::of_model(message.content.as_ref()).map_err(wrong)?.text);
+            }
             "user" => {
-                open.closed().map_err(wrong)?;
-                let words = text(message.content.as_ref()).map_err(wrong)?;
-                match at == last {
-                    true => talk.question = words,
-                    false => items.push(Item::user(fence::text(&words))),
+                pass = None;
+                let Content { text, images } = Content::of_person(message.content.as_ref()).map_err(wrong)?;
+                if at == last {
+                    (talk.question, talk.images) = (text, images);
+                } else if !text.is_empty() || !images.is_empty() {
+                    items.push(Item::User { text: fence::text(&text), images });
                 }
             }
             "assistant" => {
-                open.closed().map_err(wrong)?;
-                items.push(open.called(message).map_err(wrong)?);
+                let open = pass.take().filter(|open: &Pass| open.goes_on(at));
+                pass = Some(said(items, open, (at, message), &mut results).map_err(wrong)?);
             }
-            "tool" => items.push(open.answered(message).map_err(wrong)?),
+            // It stands behind its call.
+            "tool" => {}
             role => {
                 return Err(wrong(format!(
                     "the role {} is not known: there are system, developer, user, assistant and tool",
@@ -104,101 +115,137 @@ pub(crate) fn talk(messages: &[ChatMessage]) -> Result<Talk, ApiError> {
             }
         }
     }
-    let end = |words: String| ApiError::invalid(words).about("messages");
-    open.closed().map_err(end)?;
+    results.all_taken()?;
     if matches!(talk.done.last(), Some(Item::Assistant { .. })) {
-        return Err(end("the last message is the assistant's: there is nothing to answer".to_owned()));
+        return Err(in_list("the last message is the assistant's: there is nothing to answer"));
     }
-    if talk.question.trim().is_empty() {
-        return Err(ApiError::invalid("the question is empty").about(&format!("messages[{last}]")));
+    if talk.question.trim().is_empty() && talk.images.is_empty() {
+        let place = messages.get(last).map_or(list, |message| &message.place);
+        return Err(ApiError::invalid("the question is empty").about(place));
     }
-    talk.prompt = prompt(&prompts)?;
+    talk.prompt = prompt(&prompts).map_err(|words| in_list(&words))?;
     Ok(talk)
 }
 
-fn prompt(parts: &[String]) -> Result<Option<String>, ApiError> {
+fn prompt(parts: &[String]) -> Result<Option<String>, String> {
     let prompt = parts.join("\n\n");
-    if prompt.chars().count() > MAX_PROMPT_CHARS {
-        let words = format!("the system messages have more than {MAX_PROMPT_CHARS} characters");
-        return Err(ApiError::invalid(words).about("messages"));
+    match prompt.chars().count() > MAX_PROMPT_CHARS {
+        true => Err(format!("the system messages have more than {MAX_PROMPT_CHARS} characters")),
+        false => Ok(Some(prompt).filter(|prompt| !prompt.trim().is_empty())),
     }
-    Ok(Some(prompt).filter(|prompt| !prompt.trim().is_empty()))
 }
 
-/// The calls that wait for their results: each has one, right behind them.
-#[derive(Debug, Default)]
-struct Open(BTreeMap<String, String>);
+/// What the model said in one pass, which may be there in several messages: its words, and each of its calls.
+struct Pass {
+    /// Its place among the items.
+    item: usize,
+    /// Its newest message.
+    last: usize,
+    /// The last result of its calls.
+    answered: usize,
+}
 
-impl Open {
-    fn called(&mut self, message: &ChatMessage) -> Result<Item, String> {
-        let text = match &message.content {
-            None | Some(Value::Null) => String::new(),
-            content => text(content.as_ref())?,
-        };
-        let mut calls = Vec::new();
+impl Pass {
+    /// Whether the message of the assistant at this place is part of it: it stands right behind it, or before a result of it.
+    const fn goes_on(&self, at: usize) -> bool {
+        at == self.last + 1 || at < self.answered
+    }
+}
+
+/// Adds a message of the assistant, and the results of its calls, to what was said; in the open pass, if there is one.
+fn said(
+    items: &mut Vec<Item>,
+    open: Option<Pass>,
+    (at, message): (usize, &ChatMessage),
+    results: &mut Results<'_>,
+) -> Result<Pass, String> {
+    let words = Content::of_model(message.content.as_ref())?.text;
+    let mut pass = open.unwrap_or_else(|| {
+        items.push(Item::Assistant { text: String::new(), calls: Vec::new(), private: Vec::new() });
+        Pass { item: items.len() - 1, last: at, answered: at }
+    });
+    let mut given = Vec::new();
+    if let Some(Item::Assistant { text, calls, .. }) = items.get_mut(pass.item) {
+        let gap = if text.is_empty() || words.is_empty() { "" } else { "\n\n" };
+        text.push_str(&format!("{gap}{words}"));
         for ToolCall { id, function: Function { name, arguments } } in message.tool_calls.iter().flatten() {
-            if self.0.insert(id.clone(), name.clone()).is_some() {
+            if calls.iter().any(|call| call.id == *id) {
                 return Err(format!("two calls have the id {}", shown(id)));
             }
-            calls.push(Call { id: id.clone(), name: name.clone(), arguments: arguments.clone() });
+            let (result, content) = results.take(id, at).ok_or_else(|| {
+                format!("the call {} has no result: messages of the role tool follow the calls", shown(id))
+            })?;
+            pass.answered = pass.answered.max(result);
+            calls.push(Call { id: id.clone(), name: name.clone(), arguments: written(arguments) });
+            given.push(Item::ToolResult {
+                call_id: id.clone(),
+                name: name.clone(),
+                output: output(&content.text),
+                images: content.images,
+            });
         }
-        Ok(Item::Assistant { text, calls, private: Vec::new() })
+    }
+    items.extend(given);
+    Ok(Pass { last: at, ..pass })
+}
+
+/// Arguments as the text that providers take.
+fn written(arguments: &Value) -> String {
+    match arguments {
+        Value::Null => "{}".to_owned(),
+        Value::String(text) if text.trim().is_empty() => "{}".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// What is no JSON is a text of it: so it cannot end the mark that it stands in.
+fn output(words: &str) -> String {
+    let is_json = serde_json::from_str::<serde::de::IgnoredAny>(words).is_ok();
+    let json = if is_json { words.to_owned() } else { Value::from(words).to_string() };
+    fence::result(&json)
+}
+
+/// The results that no call has taken yet: each call has one, wherever it stands.
+struct Results<'a>(Vec<Given<'a>>);
+
+struct Given<'a> {
+    at: usize,
+    call: &'a str,
+    placed: &'a Placed,
+}
+
+impl<'a> Results<'a> {
+    fn of(messages: &'a [Placed]) -> Result<Self, ApiError> {
+        let tools = messages.iter().enumerate().filter(|(_, placed)| placed.message.role == "tool");
+        let given = tools.map(|(at, placed)| {
+            let without = || ApiError::invalid("a message of the role tool has to have a tool_call_id");
+            let call =
+                placed.message.tool_call_id.as_deref().ok_or_else(|| without().about(&placed.place))?;
+            Ok(Given { at, call, placed })
+        });
+        given.collect::<Result<_, _>>().map(Self)
     }
 
-    fn answered(&mut self, message: &ChatMessage) -> Result<Item, String> {
-        let id =
-            message.tool_call_id.as_deref().ok_or("a message of the role tool has to have a tool_call_id")?;
-        let name = self.0.remove(id);
-        let name =
-            name.ok_or_else(|| format!("no call before it has the id {} and waits for a result", shown(id)))?;
-        let words = text(message.content.as_ref())?;
-        // What is no JSON is a text of it: so it cannot end the mark that it stands in.
-        let is_json = serde_json::from_str::<serde::de::IgnoredAny>(&words).is_ok();
-        let json = if is_json { words } else { Value::String(words).to_string() };
-        Ok(Item::ToolResult {
-            call_id: id.to_owned(),
-            name,
-            output: fence::result(&json),
-            images: Vec::new(),
-        })
+    /// The result of the call with this id, and its place: the next one, as ids may come again, or else one before it.
+    fn take(&mut self, id: &str, at: usize) -> Option<(usize, Content)> {
+        let is_of = |given: &Given<'_>| given.call == id;
+        let next = self.0.iter().position(|given| is_of(given) && given.at > at);
+        let found = self.0.remove(next.or_else(|| self.0.iter().position(is_of))?);
+        Some((found.at, Content::of_tool(found.placed.message.content.as_ref())))
     }
 
-    fn closed(&self) -> Result<(), String> {
-        match self.0.keys().next() {
+    /// # Errors
+    /// If there is one of no call.
+    fn all_taken(&self) -> Result<(), ApiError> {
+        match self.0.first() {
             None => Ok(()),
-            Some(id) => Err(format!(
-                "the call {} has no result: messages of the role tool follow the calls",
-                shown(id)
-            )),
+            Some(Given { call, placed, .. }) => {
+                let words = format!("no call has the id {} and waits for a result", shown(call));
+                Err(ApiError::invalid(words).about(&placed.place))
+            }
         }
     }
-}
-
-/// The text of a content.
-fn text(content: Option<&Value>) -> Result<String, String> {
-    let parts = match content {
-        Some(Value::String(text)) => return Ok(text.clone()),
-        Some(Value::Array(parts)) => parts,
-        Some(Value::Null) | None => return Err("it has no content".to_owned()),
-        Some(_) => return Err("its content is neither a text nor a list of parts".to_owned()),
-    };
-    let texts = parts.iter().map(|part| match part.get("type").and_then(Value::as_str) {
-        Some("text" | "input_text" | "output_text") => part
-            .get("text")
-            .and_then(Value::as_str)
-            .ok_or_else(|| "a part of the type text has no text".to_owned()),
-        Some("refusal") => {
-            part.get("refusal").and_then(Value::as_str).ok_or_else(|| "a part has no refusal".to_owned())
-        }
-        Some(kind) => Err(format!("parts of the type {} are not taken over HTTP: send text", shown(kind))),
-        None => Err("a part of its content has no type".to_owned()),
-    });
-    Ok(texts.collect::<Result<Vec<_>, _>>()?.join("\n"))
-}
-
-/// A word of somebody else in a message, cut.
-fn shown(word: &str) -> String {
-    format!("`{}`", word.chars().filter(|c| !c.is_control()).take(64).collect::<String>())
 }
 
 #[cfg(test)]
@@ -209,7 +256,10 @@ mod tests {
 
     fn read(messages: Value) -> Result<Talk, String> {
         let messages: Vec<ChatMessage> = serde_json::from_value(messages).unwrap();
-        talk(&messages).map_err(|error| format!("{}: {}", error.param.unwrap_or_default(), error.message))
+        let placed = messages.into_iter().enumerate();
+        let placed = placed.map(|(at, message)| Placed { place: format!("messages[{at}]"), message });
+        talk("messages", &placed.collect::<Vec<_>>())
+            .map_err(|error| format!("{}: {}", error.param.unwrap_or_default(), error.message))
     }
 
     #[test]
@@ -239,11 +289,11 @@ mod tests {
         for (messages, wanted) in [
             (json!([]), "messages: there is no message of the role user"),
             (json!([{"role": "king", "content": "x"}, user]), "messages[0]: the role `king` is not known"),
-            (json!([user, call]), "messages: the call `c1` has no result"),
-            (json!([user, call, user]), "messages[2]: the call `c1` has no result"),
+            (json!([user, call]), "messages[1]: the call `c1` has no result"),
+            (json!([user, call, user]), "messages[1]: the call `c1` has no result"),
             (
                 json!([user, {"role": "tool", "tool_call_id": "c2", "content": "x"}]),
-                "messages[1]: no call before it",
+                "messages[1]: no call has the id",
             ),
             (json!([user, {"role": "tool", "content": "x"}]), "messages[1]: a message of the role tool"),
             (
@@ -251,15 +301,94 @@ mod tests {
                 "messages: the last message is the assistant's",
             ),
             (json!([{"role": "user", "content": " "}]), "messages[0]: the question is empty"),
-            (json!([{"role": "user"}]), "messages[0]: it has no content"),
+            (json!([{"role": "user"}]), "messages[0]: the question is empty"),
             (json!([{"role": "user", "content": 7}]), "messages[0]: its content is neither"),
             (
-                json!([{"role": "user", "content": [{"type": "image_url"}]}]),
-                "messages[0]: parts of the type `image_url`",
+                json!([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://a.example/x.png"}}]}]),
+                "messages[0]: a picture is",
             ),
         ] {
             let refused = read(messages).unwrap_err();
             assert!(refused.starts_with(wanted), "{wanted}: {refused}");
         }
+    }
+
+    /// The words of each item, with the ids of its calls; a result by the id of its call.
+    fn outline(items: &[Item]) -> Vec<String> {
+        let one = |item: &Item| match item {
+            Item::User { text, .. } => format!("user {text}"),
+            Item::Assistant { text, calls, .. } => {
+                let calls = calls.iter().map(|call| format!("{}{}", call.id, call.arguments));
+                format!("{text} {}", calls.collect::<Vec<_>>().join(" ")).trim().to_owned()
+            }
+            Item::ToolResult { call_id, output, .. } => format!("{call_id}={output}"),
+        };
+        items.iter().map(one).collect()
+    }
+
+    /// In each of these orders the same was said and done.
+    #[test]
+    fn results_stand_behind_the_pass_that_has_asked_for_them() {
+        let user = |words: &str| json!({"role": "user", "content": words});
+        let call = |id: &str| {
+            let function = json!({"name": "count", "arguments": {"of": "loaves"}});
+            json!({"role": "assistant", "tool_calls": [{"id": id, "type": "function", "function": function}]})
+        };
+        let says = |words: &str| json!({"role": "assistant", "content": words});
+        let gives = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "two"});
+        let (a, b, look) = (call("a"), call("b"), says("Let me look."));
+        let (of_a, of_b) = (gives("a"), gives("b"));
+        let pass = r#"Let me look. a{"of":"loaves"} b{"of":"loaves"}"#;
+        let done = [pass, r#"a="two""#, r#"b="two""#];
+        for order in [
+            [&look, &a, &b, &of_a, &of_b],
+            [&a, &look, &b, &of_b, &of_a],
+            [&a, &b, &of_b, &look, &of_a],
+            [&of_a, &of_b, &look, &a, &b],
+        ] {
+            let messages: Vec<Value> =
+                std::iter::once(user("How many?")).chain(order.into_iter().cloned()).collect();
+            let talk = read(json!(messages)).unwrap();
+            assert_eq!(outline(&talk.done), done, "{messages:?}");
+        }
+        // A question came between: it is answered with what is there.
+        let talk = read(json!([user("How many?"), a, user("And rolls?"), of_a])).unwrap();
+        assert_eq!((outline(&talk.history).len(), talk.question.as_str()), (3, "And rolls?"));
+        assert_eq!(talk.done, Vec::new());
+        // Ids that come again are those of other calls.
+        let talk = read(json!([user("1"), a, of_a, says("Two."), user("2"), a, of_a, user("3")])).unwrap();
+        let asked = r#"a{"of":"loaves"}"#;
+        let wanted = ["user 1", asked, r#"a="two""#, "Two.", "user 2", asked, r#"a="two""#];
+        assert_eq!(outline(&talk.history), wanted);
+    }
+
+    #[test]
+    fn arguments_and_contents_are_taken_in_every_form_that_clients_keep() {
+        for (arguments, wanted) in [
+            (json!("{\"of\": 1}"), "{\"of\": 1}"),
+            (json!({"of": 1}), "{\"of\":1}"),
+            (json!(null), "{}"),
+            (json!(""), "{}"),
+        ] {
+            assert_eq!(written(&arguments), wanted);
+        }
+        let call = json!({"id": "a", "type": "function", "function": {"name": "x", "arguments": null}});
+        let talk = read(json!([
+            {"role": "system", "content": null},
+            {"role": "user", "content": null, "name": "ann"},
+            {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Hi."}]},
+            {"role": "user", "content": ["One", {"type": "text", "text": "two"}, {"type": "input_audio", "input_audio": {}}]},
+            {"role": "assistant", "content": null, "tool_calls": [call], "refusal": null, "audio": null},
+            {"role": "tool", "tool_call_id": "a", "content": [{"of": 7}]},
+        ]))
+        .unwrap();
+        assert_eq!(outline(&talk.history), ["Hi."]);
+        assert!(
+            talk.question.starts_with("One\ntwo\n[something of the kind `input_audio`"),
+            "{}",
+            talk.question
+        );
+        assert_eq!(outline(&talk.done), ["a{}", r#"a=[{"of":7}]"#]);
+        assert_eq!(talk.prompt, None);
     }
 }

@@ -2,11 +2,11 @@
 
 mod answer;
 mod chunks;
+mod content;
 mod messages;
+mod options;
 mod request;
 mod tools;
-
-use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -16,10 +16,11 @@ use axum::response::{IntoResponse, Response};
 pub(super) use self::answer::usage;
 use self::answer::{Frame, completion};
 use self::chunks::chunks;
-pub(super) use self::messages::{ChatMessage, Talk, talk};
+pub(super) use self::messages::{ChatMessage, Function, Placed, Talk, ToolCall, talk};
+pub(super) use self::options::{Choice, form};
 pub(super) use self::request::ChatRequest;
-pub(super) use self::request::{Asks, Choice, Extras, Foreign, Sampling, put};
-pub(super) use self::tools::{ToolDefinition, tools};
+pub(super) use self::request::{Asks, Extras, Foreign, Sampling, put};
+pub(super) use self::tools::tools;
 use super::asking::ask;
 use super::body::{self, Body};
 use super::entry::Entry;
@@ -27,9 +28,6 @@ use super::error::ApiError;
 use super::gateway::Gateway;
 use super::hub::Follower;
 use super::said::Said;
-
-/// A stream begins at the first word, or after this time: until then a failure has a status of its own.
-const FIRST_WORD: Duration = Duration::from_secs(10);
 
 /// Answers a question.
 ///
@@ -53,7 +51,6 @@ pub(super) async fn completions(
         let body = completion(&frame, &follower, &said)?;
         return Ok(head.with(Json(body).into_response()));
     }
-    first_word(&mut follower).await?;
     let told = chunks::Wanted { with_usage, with_events, session };
     Ok(head.with(chunks(frame, follower, told)))
 }
@@ -65,19 +62,6 @@ pub(super) async fn all(follower: &mut Follower) -> Said {
         said.hear(&told);
     }
     said
-}
-
-/// Waits for the first word of a turn, but not long.
-///
-/// # Errors
-/// If it is over without one, why.
-pub(super) async fn first_word(follower: &mut Follower) -> Result<(), ApiError> {
-    drop(tokio::time::timeout(FIRST_WORD, follower.spoken()).await);
-    let turn = follower.turn();
-    match turn.is_over() && !turn.has_spoken() {
-        true => Said::of(&turn.told()).ended(turn).map(drop),
-        false => Ok(()),
-    }
 }
 
 /// What the head of an answer says of its turn.

@@ -11,12 +11,12 @@ use super::super::gateway::Gateway;
 use super::super::handover::Mark;
 use super::super::models::{agent_of, check_model};
 use super::super::said::not_waited_for;
-use super::messages::{ChatMessage, Talk, talk};
-use super::tools::{ToolDefinition, tools};
+use super::messages::{ChatMessage, Placed, Talk, talk};
+use super::options::{Choice, form, stop};
+use super::tools::tools;
 use figaro_agent::turn::requested::Requested;
-use figaro_domain::form::Form;
-use figaro_domain::generation::{Generation, OutputFormat};
-use figaro_provider::Item;
+use figaro_domain::generation::Generation;
+use figaro_provider::{Item, Options};
 
 /// A request for a completion.
 #[derive(Debug, Clone, Deserialize)]
@@ -44,11 +44,13 @@ pub(crate) struct ChatRequest {
     #[serde(default)]
     max_completion_tokens: Option<u32>,
     #[serde(default)]
-    tools: Option<Vec<ToolDefinition>>,
+    tools: Option<Vec<Value>>,
     #[serde(default)]
     tool_choice: Option<Value>,
     #[serde(default)]
-    response_format: Option<ResponseFormat>,
+    stop: Option<Value>,
+    #[serde(default)]
+    response_format: Option<Value>,
     #[serde(default)]
     figaro: Option<Extras>,
     #[serde(flatten)]
@@ -69,23 +71,6 @@ pub(crate) struct Sampling {
     pub(crate) max_tokens: Option<u32>,
     pub(crate) frequency_penalty: Option<f64>,
     pub(crate) presence_penalty: Option<f64>,
-}
-
-/// The form of the answer.
-#[derive(Debug, Clone, Deserialize)]
-struct ResponseFormat {
-    #[serde(rename = "type")]
-    kind: String,
-    #[serde(default)]
-    json_schema: Option<NamedSchema>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct NamedSchema {
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(default)]
-    schema: Option<Value>,
 }
 
 /// What is asked of Figaro beyond the dialect.
@@ -109,8 +94,6 @@ pub(crate) struct Foreign {
     logprobs: Option<Value>,
     #[serde(default)]
     top_logprobs: Option<Value>,
-    #[serde(default)]
-    stop: Option<Value>,
     #[serde(default)]
     logit_bias: Option<Value>,
     #[serde(default)]
@@ -138,7 +121,9 @@ impl ChatRequest {
         self.foreign.check()?;
         let choice = Choice::read(self.tool_choice.as_ref())?;
         let agent = agent_of(gateway, &self.model)?;
-        let Talk { prompt, history, question, done } = talk(&self.messages)?;
+        let placed = self.messages.into_iter().enumerate();
+        let placed = placed.map(|(at, message)| Placed { place: format!("messages[{at}]"), message });
+        let Talk { prompt, history, question, images, done } = talk("messages", &placed.collect::<Vec<_>>())?;
         let sampling = Sampling {
             temperature: self.temperature,
             top_p: self.top_p,
@@ -146,19 +131,17 @@ impl ChatRequest {
             frequency_penalty: self.frequency_penalty,
             presence_penalty: self.presence_penalty,
         };
-        let (format, form) = match &self.response_format {
-            Some(format) => format.read()?,
-            None => (None, None),
-        };
-        let tools = match choice {
-            Choice::Auto => tools(self.tools.as_deref().unwrap_or_default())?,
-            Choice::None => Vec::new(),
-        };
+        let (format, form) = form("response_format", self.response_format.as_ref())?;
+        let (tool_choice, tools) = choice.of(tools(self.tools.as_deref().unwrap_or_default())?)?;
+        let stop = stop(self.stop.as_ref())?;
+        let options = Options { tool_choice, stop, has_pictures: !images.is_empty() };
         let requested = Requested {
             agent,
             prompt,
             settings: Generation { output_format: format, ..sampling.read()? },
             form,
+            images,
+            options,
             tools,
             ..Requested::default()
         };
@@ -214,6 +197,11 @@ pub(crate) fn put(asks: Asks, gateway: &Gateway, entry: &Entry) -> Result<Put, A
         true => Some(Mark::of_last(&done).ok_or_else(not_waited_for)?),
         false => None,
     };
+    // What is kept of a question are its words.
+    let words = match requested.images.len() {
+        0 => words,
+        count => format!("{words}\n[pictures: {count}]").trim_start().to_owned(),
+    };
     let done = gateway.hub.resumed(&caller.identity(), done);
     let requested = Requested {
         agent,
@@ -225,30 +213,6 @@ pub(crate) fn put(asks: Asks, gateway: &Gateway, entry: &Entry) -> Result<Put, A
         ..requested
     };
     Ok(Put { words, resumes, requested })
-}
-
-/// Whether the caller's tools may be called.
-pub(crate) enum Choice {
-    Auto,
-    None,
-}
-
-impl Choice {
-    /// Reads it.
-    ///
-    /// # Errors
-    /// If the model is not to choose by itself.
-    pub(crate) fn read(choice: Option<&Value>) -> Result<Self, ApiError> {
-        match choice {
-            None | Some(Value::Null) => Ok(Self::Auto),
-            Some(Value::String(word)) if word == "auto" => Ok(Self::Auto),
-            Some(Value::String(word)) if word == "none" => Ok(Self::None),
-            Some(_) => Err(ApiError::unsupported(
-                "tool_choice",
-                "tool_choice is auto or none: the model chooses by itself; ask for JSON by response_format",
-            )),
-        }
-    }
 }
 
 impl Sampling {
@@ -277,33 +241,6 @@ impl Sampling {
     }
 }
 
-/// How an answer is held to a form.
-type Held = (Option<OutputFormat>, Option<Form>);
-
-impl ResponseFormat {
-    fn read(&self) -> Result<Held, ApiError> {
-        let wrong = |words: String| ApiError::invalid(words).about("response_format");
-        match self.kind.as_str() {
-            "text" => Ok((None, None)),
-            "json_object" => Ok((Some(OutputFormat::Json), None)),
-            "json_schema" => {
-                let named =
-                    self.json_schema.as_ref().ok_or_else(|| wrong("json_schema is missing".to_owned()))?;
-                let schema =
-                    named.schema.clone().ok_or_else(|| wrong("json_schema.schema is missing".to_owned()))?;
-                if schema.get("type").and_then(Value::as_str) != Some("object") {
-                    return Err(wrong("the schema is not one of an object".to_owned()));
-                }
-                let name = named.name.as_deref().unwrap_or("answer");
-                let form = Form::new(name, schema)
-                    .map_err(|words| wrong(format!("the schema cannot be used: {words}")))?;
-                Ok((None, Some(form)))
-            }
-            _ => Err(wrong("its type is text, json_object or json_schema".to_owned())),
-        }
-    }
-}
-
 impl Foreign {
     /// # Errors
     /// What is refused.
@@ -321,7 +258,6 @@ impl Foreign {
             ("n", is(&self.n, &[Value::from(1)]), "one answer is given: n is 1"),
             ("logprobs", is(&self.logprobs, &no), "log probabilities are not given"),
             ("top_logprobs", is(&self.top_logprobs, &zero), "log probabilities are not given"),
-            ("stop", is(&self.stop, &empty), "an answer is not stopped at words: leave stop out"),
             ("logit_bias", is(&self.logit_bias, &empty), "tokens cannot be weighed: leave logit_bias out"),
             ("modalities", is(&self.modalities, &text), "answers are text"),
             ("audio", is(&self.audio, &[]), "answers are text"),

@@ -5,70 +5,61 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::error::ApiError;
 use figaro_agent::tools::{Tool, ToolContext, ToolError, ToolOutput};
-use figaro_domain::form::Form;
 use figaro_domain::tool::{Call, Effect, SideEffects, StatusKey};
 use figaro_provider::ToolSpec;
 
-/// The most tools of a request: beside Figaro's own a model chooses badly among more.
-const MAX_TOOLS: usize = 32;
-/// The most characters of what a tool says of itself.
-const MAX_DESCRIPTION: usize = 4_096;
+/// The most tools of a request: no provider takes more.
+const MAX_TOOLS: usize = 128;
 
-/// A tool as a request has it.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct ToolDefinition {
-    /// Its kind; functions are taken.
-    #[serde(rename = "type", default)]
-    pub kind: Option<String>,
-    /// What it is.
-    #[serde(default)]
-    pub function: Option<FunctionDefinition>,
-}
+const NO_OBJECT: &str = "its parameters are no JSON Schema of an object";
 
 /// What a tool is.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct FunctionDefinition {
+struct Function {
     /// Its name.
-    pub name: String,
+    name: String,
     /// What it does, for the model.
     #[serde(default)]
-    pub description: Option<String>,
+    description: Option<String>,
     /// The JSON Schema of its arguments.
     #[serde(default)]
-    pub parameters: Option<Value>,
+    parameters: Option<Value>,
 }
 
-/// Makes tools of what a request has.
+/// Makes tools of what a request has. Those that are no functions, such as a provider's own search, are passed over: they are offered
+/// to whatever model a client may have before it.
 ///
 /// # Errors
 /// What is wrong with the first that is.
-pub(crate) fn tools(definitions: &[ToolDefinition]) -> Result<Vec<Arc<dyn Tool>>, ApiError> {
-    if definitions.len() > MAX_TOOLS {
-        return Err(ApiError::invalid(format!("there are more than {MAX_TOOLS} tools")).about("tools"));
-    }
+pub(crate) fn tools(definitions: &[Value]) -> Result<Vec<Arc<dyn Tool>>, ApiError> {
     let (mut made, mut names): (Vec<Arc<dyn Tool>>, _) = (Vec::new(), BTreeSet::new());
     for (at, definition) in definitions.iter().enumerate() {
         let wrong = |words: String| ApiError::invalid(words).about(&format!("tools[{at}]"));
-        let function = definition.function.as_ref();
-        let is_function = definition.kind.as_deref().unwrap_or("function") == "function";
-        let function = function
-            .filter(|_| is_function)
-            .ok_or_else(|| wrong("tools of the type function are taken, and no others".to_owned()))?;
-        let tool = tool(function).map_err(wrong)?;
-        if !names.insert(function.name.clone()) {
+        if definition.get("type").and_then(Value::as_str).unwrap_or("function") != "function" {
+            continue;
+        }
+        // In one dialect what it is stands in the tool itself, in the other one deeper.
+        let function = definition.get("function").unwrap_or(definition);
+        let function =
+            Function::deserialize(function).map_err(|error| wrong(format!("it cannot be read: {error}")))?;
+        let tool = tool(&function).map_err(wrong)?;
+        if !names.insert(function.name) {
             return Err(wrong("another tool has this name".to_owned()));
         }
         made.push(Arc::new(tool));
     }
-    Ok(made)
+    match made.len() > MAX_TOOLS {
+        true => Err(ApiError::invalid(format!("there are more than {MAX_TOOLS} tools")).about("tools")),
+        false => Ok(made),
+    }
 }
 
-fn tool(function: &FunctionDefinition) -> Result<CallerTool, String> {
-    let FunctionDefinition { name, description, parameters } = function;
+fn tool(function: &Function) -> Result<CallerTool, String> {
+    let Function { name, description, parameters } = function;
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.len() <= 64
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
@@ -78,18 +69,19 @@ fn tool(function: &FunctionDefinition) -> Result<CallerTool, String> {
                 .to_owned(),
         );
     }
-    let description = description.as_deref().unwrap_or_default();
-    if description.chars().count() > MAX_DESCRIPTION {
-        return Err(format!("its description has more than {MAX_DESCRIPTION} characters"));
-    }
-    let parameters = match parameters {
-        None | Some(Value::Null) => json!({"type": "object", "properties": {}}),
-        Some(schema) if schema.get("type").and_then(Value::as_str) == Some("object") => schema.clone(),
-        Some(_) => return Err("its parameters are no JSON Schema of an object".to_owned()),
+    let mut parameters = match parameters {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(schema)) => schema.clone(),
+        Some(_) => return Err(NO_OBJECT.to_owned()),
     };
-    Form::new(name, parameters.clone())
-        .map_err(|words| format!("its parameters are no JSON Schema: {words}"))?;
-    Ok(CallerTool(Arc::new(ToolSpec::new(name, description, parameters))))
+    if parameters.entry("type").or_insert_with(|| "object".into()) != "object" {
+        return Err(NO_OBJECT.to_owned());
+    }
+    // Some services refuse an object that says nothing of what it has.
+    parameters.entry("properties").or_insert_with(|| json!({}));
+    // Some services want words about each.
+    let description = description.as_deref().filter(|words| !words.trim().is_empty()).unwrap_or(name);
+    Ok(CallerTool(Arc::new(ToolSpec::new(name, description, parameters.into()))))
 }
 
 /// A tool of a caller.

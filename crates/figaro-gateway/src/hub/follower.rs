@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::turn::Turn;
-use figaro_agent::delivery::{Told, TurnEventKind};
+use figaro_agent::delivery::Told;
 
 /// Follows a turn from its beginning. When the last one is dropped before the turn is over, the turn is stopped.
 #[derive(Debug)]
@@ -40,21 +40,6 @@ impl Follower {
             }
             if is_over || self.news.changed().await.is_err() {
                 return None;
-            }
-        }
-    }
-
-    /// Waits until the turn has said a word or is over. What it tells is still told by [`Self::next`].
-    pub async fn spoken(&mut self) {
-        let mut at = self.at;
-        loop {
-            self.news.mark_unchanged();
-            let (told, is_over) = self.turn.at(at);
-            match told.as_deref() {
-                Some(Told::Event(event)) if matches!(event.kind, TurnEventKind::Delta(_)) => return,
-                Some(_) => at += 1,
-                None if is_over || self.news.changed().await.is_err() => return,
-                None => {}
             }
         }
     }

@@ -198,25 +198,10 @@ impl Turn {
         })
     }
 
-    /// All that it has told so far.
-    #[must_use]
-    pub fn told(&self) -> Vec<Arc<Told>> {
-        self.log().told.clone()
-    }
-
     /// Whether nothing more comes.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.ended_at().is_some()
-    }
-
-    /// Whether it has said a word.
-    #[must_use]
-    pub fn has_spoken(&self) -> bool {
-        self.log().told.iter().any(|told| match &**told {
-            Told::Event(event) => matches!(event.kind, TurnEventKind::Delta(_)),
-            Told::Words(_) | Told::Declined(_) => false,
-        })
     }
 
     /// Where it is answered.

@@ -13,7 +13,7 @@ use self::events::events;
 use self::request::ResponseRequest;
 use super::asking::ask;
 use super::body::{self, Body};
-use super::chat::{Head, all, first_word};
+use super::chat::{Head, all};
 use super::entry::Entry;
 use super::error::ApiError;
 use super::gateway::Gateway;
@@ -36,7 +36,7 @@ pub(super) async fn create(
     let head = Head { turn: follower.turn().id().to_string(), session };
     if !streams {
         let said = all(&mut follower).await;
-        let closing = said.ended(follower.turn())?;
+        let closing = said.ended(follower.turn()).map_err(in_input)?;
         let handed = follower.turn().handover();
         let words = match &handed {
             Some(handed) => handed.words.clone(),
@@ -45,6 +45,13 @@ pub(super) async fn create(
         let body = frame.response(closing, words.as_deref(), handed.as_ref());
         return Ok(head.with(Json(body).into_response()));
     }
-    first_word(&mut follower).await?;
     Ok(head.with(events(frame, follower)))
+}
+
+/// What is about messages is about the input here.
+fn in_input(error: ApiError) -> ApiError {
+    match error.param.as_deref() {
+        Some("messages") => error.about("input"),
+        _ => error,
+    }
 }

@@ -5,13 +5,16 @@ use serde_json::{Value, json};
 
 use super::super::asking::Put;
 use super::super::chat::{
-    Asks, ChatMessage, Choice, Extras, Foreign, Sampling, Talk, ToolDefinition, put, talk, tools,
+    Asks, ChatMessage, Choice, Extras, Foreign, Function, Placed, Sampling, Talk, ToolCall, form, put, talk,
+    tools,
 };
 use super::super::entry::Entry;
 use super::super::error::ApiError;
 use super::super::gateway::Gateway;
 use super::super::models::agent_of;
 use figaro_agent::turn::requested::Requested;
+use figaro_domain::generation::Generation;
+use figaro_provider::Options;
 
 /// A request for a response.
 #[derive(Debug, Clone, Deserialize)]
@@ -38,6 +41,9 @@ pub(crate) struct ResponseRequest {
     tool_choice: Option<Value>,
     #[serde(default)]
     text: Option<Value>,
+    /// There is none in this dialect.
+    #[serde(default)]
+    stop: Option<Value>,
     #[serde(default)]
     previous_response_id: Option<String>,
     #[serde(default)]
@@ -64,23 +70,25 @@ impl ResponseRequest {
         self.check()?;
         let agent = agent_of(gateway, &self.model)?;
         let mut messages = messages(&self.input)?;
-        if let Some(instructions) = &self.instructions {
-            messages.insert(0, message(json!({"role": "system", "content": instructions}))?);
+        if let Some(instructions) = self.instructions {
+            let content = Some(instructions.into());
+            let message = ChatMessage { role: "system".to_owned(), content, ..ChatMessage::default() };
+            messages.insert(0, Placed { place: "instructions".to_owned(), message });
         }
-        let Talk { prompt, history, question, done } = talk(&messages)?;
+        let Talk { prompt, history, question, images, done } = talk("input", &messages)?;
         let sampling = Sampling {
             temperature: self.temperature,
             top_p: self.top_p,
             max_tokens: self.max_output_tokens,
             ..Sampling::default()
         };
-        let definitions = self.tools.iter().flatten().map(definition).collect::<Result<Vec<_>, _>>()?;
-        let tools = match Choice::read(self.tool_choice.as_ref())? {
-            Choice::Auto => tools(&definitions)?,
-            Choice::None => Vec::new(),
-        };
+        let (format, form) = form("text.format", self.text.as_ref().and_then(|text| text.get("format")))?;
+        let choice = Choice::read(self.tool_choice.as_ref())?;
+        let (tool_choice, tools) = choice.of(tools(self.tools.as_deref().unwrap_or_default())?)?;
+        let options = Options { tool_choice, has_pictures: !images.is_empty(), ..Options::default() };
+        let settings = Generation { output_format: format, ..sampling.read()? };
         let requested =
-            Requested { agent, prompt, settings: sampling.read()?, tools, ..Requested::default() };
+            Requested { agent, prompt, settings, form, images, options, tools, ..Requested::default() };
         put(Asks { words: question, history, done, extras: self.figaro, requested }, gateway, entry)
     }
 
@@ -90,12 +98,16 @@ impl ResponseRequest {
         let is_set = |value: &Option<Value>| value.as_ref().is_some_and(|value| !value.is_null());
         let kept =
             "responses are not kept by their ids: name a session by X-Session-Id, or send the items again";
-        let forms = "answers with a form are given by /v1/chat/completions, as its response_format says";
         for (name, is_there, words) in [
             ("previous_response_id", self.previous_response_id.is_some(), kept),
             ("conversation", is_set(&self.conversation), kept),
+            ("stop", is_set(&self.stop), "an answer is ended at words by /v1/chat/completions"),
             ("prompt", is_set(&self.prompt), "prompts are not stored here: send instructions"),
-            ("response_format", is_set(&self.response_format), forms),
+            (
+                "response_format",
+                is_set(&self.response_format),
+                "the form of an answer stands in text.format here",
+            ),
         ] {
             if is_there {
                 return Err(ApiError::unsupported(name, words));
@@ -107,60 +119,61 @@ impl ResponseRequest {
                 "a turn ends when nobody follows it: leave background out",
             ));
         }
-        let format = self.text.as_ref().and_then(|text| text.pointer("/format/type")).and_then(Value::as_str);
-        match format {
-            None | Some("text") => Ok(()),
-            Some(_) => Err(ApiError::unsupported("text.format", forms)),
-        }
+        Ok(())
     }
 }
 
-/// The items of an input as messages.
-fn messages(input: &Value) -> Result<Vec<ChatMessage>, ApiError> {
+/// The items of an input as messages. Those that a model's service keeps for itself, such as its thoughts and its own searches, are
+/// passed over.
+fn messages(input: &Value) -> Result<Vec<Placed>, ApiError> {
     let items = match input {
-        Value::String(words) => return Ok(vec![message(json!({"role": "user", "content": words}))?]),
+        Value::String(_) => {
+            let message = ChatMessage {
+                role: "user".to_owned(),
+                content: Some(input.clone()),
+                ..ChatMessage::default()
+            };
+            return Ok(vec![Placed { place: "input".to_owned(), message }]);
+        }
         Value::Array(items) => items,
         _ => return Err(ApiError::invalid("input is neither a text nor a list of items").about("input")),
     };
-    let mut messages: Vec<Value> = Vec::new();
+    let mut messages = Vec::new();
     for (at, item) in items.iter().enumerate() {
-        let wrong = |words: String| ApiError::invalid(words).about(&format!("input[{at}]"));
-        let text = |name: &str| item.get(name).and_then(Value::as_str);
-        match text("type").unwrap_or("message") {
-            "message" => messages.push(json!({"role": item.get("role"), "content": item.get("content")})),
-            "function_call" => {
-                let call = json!({
-                    "id": text("call_id").ok_or_else(|| wrong("it has no call_id".to_owned()))?,
-                    "function": {"name": text("name").unwrap_or_default(), "arguments": text("arguments").unwrap_or_default()},
-                });
-                let open = messages.last_mut().filter(|last| last.get("tool_calls").is_some());
-                match open.and_then(|last| last.get_mut("tool_calls")).and_then(Value::as_array_mut) {
-                    Some(calls) => calls.push(call),
-                    None => messages.push(json!({"role": "assistant", "tool_calls": [call]})),
-                }
-            }
-            "function_call_output" => messages.push(json!({
-                "role": "tool", "tool_call_id": text("call_id"), "content": item.get("output"),
-            })),
-            // What a model has thought is the provider's own business, and Figaro's.
-            "reasoning" => {}
-            kind => {
-                let kind: String = kind.chars().take(64).collect();
-                return Err(wrong(format!("items of the type `{kind}` are not taken")));
-            }
-        }
+        let place = format!("input[{at}]");
+        let message = message(item).map_err(|words| ApiError::invalid(words).about(&place))?;
+        messages.extend(message.map(|message| Placed { place, message }));
     }
-    messages.into_iter().map(message).collect()
+    Ok(messages)
 }
 
-fn message(value: Value) -> Result<ChatMessage, ApiError> {
-    serde_json::from_value(value)
-        .map_err(|error| ApiError::invalid(format!("an item cannot be read: {error}")).about("input"))
-}
-
-/// A tool of this dialect in the form of the other: what it is stands in the tool itself.
-fn definition(tool: &Value) -> Result<ToolDefinition, ApiError> {
-    let wrapped = json!({"type": tool.get("type"), "function": tool});
-    serde_json::from_value(wrapped)
-        .map_err(|error| ApiError::invalid(format!("a tool cannot be read: {error}")).about("tools"))
+/// The message that an item is.
+fn message(item: &Value) -> Result<Option<ChatMessage>, String> {
+    let text = |name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
+    let needed = |name: &str| text(name).ok_or_else(|| format!("it has no {name}"));
+    let said = |role: String, content: Option<&Value>| ChatMessage {
+        role,
+        content: content.cloned(),
+        ..ChatMessage::default()
+    };
+    let call = |arguments: Value| -> Result<ChatMessage, String> {
+        let function = Function { name: needed("name")?, arguments };
+        let calls = vec![ToolCall { id: needed("call_id")?, function }];
+        Ok(ChatMessage { tool_calls: Some(calls), ..said("assistant".to_owned(), None) })
+    };
+    let message = match text("type").as_deref().unwrap_or("message") {
+        "message" => said(needed("role")?, item.get("content")),
+        "function_call" => call(item.get("arguments").cloned().unwrap_or_default())?,
+        "custom_tool_call" => call(json!({"input": item.get("input")}))?,
+        "function_call_output" | "custom_tool_call_output" => ChatMessage {
+            tool_call_id: Some(needed("call_id")?),
+            ..said("tool".to_owned(), item.get("output"))
+        },
+        // What it stands for would be missing.
+        "item_reference" if !text("id").is_some_and(|id| id.starts_with("rs_")) => {
+            return Err("items are not kept by their ids: send the item itself (store: false)".to_owned());
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(message))
 }

@@ -26,7 +26,7 @@ use self::wire::Signatures;
 use super::http::decode::{Values, decoded};
 use super::http::idle::Pulse;
 use super::http::{Watch, error};
-use super::{Capabilities, EventStream, Provider, ProviderError, Request};
+use super::{Capabilities, Demand, EventStream, Provider, ProviderError, Request};
 use figaro_base::secret::{Redactor, SecretString};
 use figaro_domain::generation::Generation;
 
@@ -61,6 +61,12 @@ impl Provider for Gemini {
             ignored.extend(settings.set_among(&["temperature", "top_p"]));
         }
         ignored
+    }
+
+    fn meets(&self, demand: Demand) -> bool {
+        match demand {
+            Demand::ToolChoice | Demand::Stop | Demand::Pictures => true,
+        }
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::name::NAME;
 use super::{schema, signed};
-use crate::{Capabilities, Image, Item, Request, ToolSpec};
+use crate::{Capabilities, Image, Item, Request, ToolChoice, ToolSpec};
 use figaro_domain::generation::OutputFormat;
 use figaro_domain::tool::Call;
 
@@ -45,8 +45,9 @@ pub(super) fn body(request: &Request, signatures: Signatures) -> Value {
     if search {
         tools.push(json!({"googleSearch": {}}));
     }
-    if mixed {
-        body["toolConfig"] = json!({"includeServerSideToolInvocations": true});
+    let tool_config = tool_config(request, mixed);
+    if !tool_config.is_empty() {
+        body["toolConfig"] = tool_config.into();
     }
     if !tools.is_empty() {
         body["tools"] = tools.into();
@@ -73,6 +74,22 @@ fn thinks(model: &str) -> bool {
     ["gemini-2.5", "gemini-3"].iter().any(|name| model.starts_with(name))
 }
 
+/// How tools are called, where the model does not choose by itself or both kinds are `mixed`.
+fn tool_config(request: &Request, mixed: bool) -> Map<String, Value> {
+    let mut config = Map::new();
+    if mixed {
+        config.insert("includeServerSideToolInvocations".into(), true.into());
+    }
+    let calling = match &request.options.tool_choice {
+        _ if request.tools.is_empty() => return config,
+        ToolChoice::Auto => return config,
+        ToolChoice::Required => json!({"mode": "ANY"}),
+        ToolChoice::Named(name) => json!({"mode": "ANY", "allowedFunctionNames": [name]}),
+    };
+    config.insert("functionCallingConfig".into(), calling);
+    config
+}
+
 fn config(request: &Request, is_json: bool) -> Map<String, Value> {
     let settings = &request.settings;
     let mut config = Map::new();
@@ -84,6 +101,9 @@ fn config(request: &Request, is_json: bool) -> Map<String, Value> {
     }
     if let (Some(top_p), true) = (settings.top_p, samples(&request.model)) {
         config.insert("topP".into(), top_p.into());
+    }
+    if !request.options.stop.is_empty() {
+        config.insert("stopSequences".into(), json!(request.options.stop));
     }
     if thinks(&request.model) {
         config.insert("thinkingConfig".into(), json!({"includeThoughts": true}));

@@ -31,7 +31,7 @@ use super::fit::fit;
 use super::http::decode::decoded;
 use super::http::idle::Pulse;
 use super::http::{Watch, error, streamed};
-use super::{Capabilities, EventStream, Provider, ProviderError, Request};
+use super::{Capabilities, Demand, EventStream, Provider, ProviderError, Request};
 use figaro_base::secret::{ExposeSecret, Redactor, SecretString};
 use figaro_domain::generation::Generation;
 
@@ -174,6 +174,13 @@ impl Provider for Ollama {
 
     fn ignored(&self, _model: &str, _settings: &Generation) -> Vec<&'static str> {
         Vec::new()
+    }
+
+    fn meets(&self, demand: Demand) -> bool {
+        match demand {
+            Demand::Stop | Demand::Pictures => true,
+            Demand::ToolChoice => false,
+        }
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::name::NAME;
 use crate::{Image, Item, Request, ToolSpec};
 use figaro_domain::conversation::PrivatePart;
-use figaro_domain::generation::{Generation, OutputFormat};
+use figaro_domain::generation::OutputFormat;
 use figaro_domain::tool::Call;
 
 /// What a request may make use of.
@@ -27,7 +27,7 @@ pub(super) fn body(request: &Request, able: Able) -> Value {
         "stream": true,
         "truncate": false,
         "shift": false,
-        "options": options(&request.settings),
+        "options": options(request),
     });
     if able.thinking {
         // Unasked, older servers leave the thoughts in the text.
@@ -49,8 +49,11 @@ fn format(request: &Request) -> Option<Value> {
     }
 }
 
-fn options(settings: &Generation) -> Value {
-    let mut options = Map::new();
+fn options(request: &Request) -> Value {
+    let (settings, mut options) = (&request.settings, Map::new());
+    if !request.options.stop.is_empty() {
+        options.insert("stop".into(), json!(request.options.stop));
+    }
     if let Some(most) = settings.max_tokens {
         options.insert("num_predict".into(), most.into());
     }

@@ -19,7 +19,7 @@ use self::decoder::Decoder;
 pub(super) use self::descriptor::DESCRIPTOR;
 use self::name::NAME;
 use super::openai_client::{OpenAiClient, Path};
-use super::{Capabilities, EventStream, Provider, ProviderError, Request};
+use super::{Capabilities, Demand, EventStream, Provider, ProviderError, Request};
 use figaro_base::secret::SecretString;
 use figaro_domain::generation::Generation;
 
@@ -49,6 +49,12 @@ impl Provider for OpenAiChat {
         match settings.frequency_penalty {
             Some(_) => settings.set_among(&["repeat_penalty"]),
             None => Vec::new(),
+        }
+    }
+
+    fn meets(&self, demand: Demand) -> bool {
+        match demand {
+            Demand::ToolChoice | Demand::Stop | Demand::Pictures => true,
         }
     }
 

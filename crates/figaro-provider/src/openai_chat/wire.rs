@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::calls::is_object;
 use super::name::NAME;
 use super::reasoning::{CALLS, CONTENT, FIELDS};
-use crate::{AnswerSchema, Capabilities, Image, Item, Request, ToolSpec};
+use crate::{AnswerSchema, Capabilities, Image, Item, Request, ToolChoice, ToolSpec};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::OutputFormat;
 use figaro_domain::tool::Call;
@@ -21,6 +21,16 @@ pub(super) fn body(request: &Request) -> Value {
     });
     if !request.tools.is_empty() {
         body["tools"] = request.tools.iter().map(|spec| tool(spec)).collect();
+        match &request.options.tool_choice {
+            ToolChoice::Auto => {}
+            ToolChoice::Required => body["tool_choice"] = "required".into(),
+            ToolChoice::Named(name) => {
+                body["tool_choice"] = json!({"type": "function", "function": {"name": name}});
+            }
+        }
+    }
+    if !request.options.stop.is_empty() {
+        body["stop"] = json!(request.options.stop);
     }
     settings(request, &mut body);
     body

@@ -17,7 +17,7 @@ use self::decoder::Decoder;
 pub(super) use self::descriptor::DESCRIPTOR;
 use self::name::NAME;
 use super::openai_client::{OpenAiClient, Path};
-use super::{Capabilities, EventStream, Provider, ProviderError, Request};
+use super::{Capabilities, Demand, EventStream, Provider, ProviderError, Request};
 use figaro_base::secret::SecretString;
 use figaro_domain::generation::Generation;
 
@@ -52,6 +52,13 @@ impl Provider for OpenAiResponses {
             ignored.extend(settings.set_among(&["temperature", "top_p"]));
         }
         ignored
+    }
+
+    fn meets(&self, demand: Demand) -> bool {
+        match demand {
+            Demand::ToolChoice | Demand::Pictures => true,
+            Demand::Stop => false,
+        }
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::name::NAME;
-use crate::{AnswerSchema, Capabilities, Image, Item, Request, ToolSpec};
+use crate::{AnswerSchema, Capabilities, Image, Item, Request, ToolChoice, ToolSpec};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::OutputFormat;
 use figaro_domain::tool::Call;
@@ -33,6 +33,11 @@ pub(super) fn body(request: &Request) -> Value {
     if !tools.is_empty() {
         body["tools"] = tools.into();
         body["parallel_tool_calls"] = true.into();
+        match &request.options.tool_choice {
+            ToolChoice::Auto => {}
+            ToolChoice::Required => body["tool_choice"] = "required".into(),
+            ToolChoice::Named(name) => body["tool_choice"] = json!({"type": "function", "name": name}),
+        }
     }
     settings(request, reasons, &mut body);
     body

@@ -27,7 +27,7 @@ use figaro_domain::tool::{SideEffects, ToolSpent};
 use figaro_domain::usage::Usage;
 use figaro_ledger::{LedgerError, Tree};
 use figaro_prompts::{ChildView, SystemView};
-use figaro_provider::{Earlier, Item};
+use figaro_provider::{Earlier, Item, Options};
 use figaro_store::{ChildSpent, StoreError};
 
 /// The words of a child that has sent its answer by a tool.
@@ -138,6 +138,7 @@ impl Family {
             model,
             tools: self.tools(&found.tools),
             settings: Generation::nearest([self.ground.settings, found.agent.settings]),
+            options: Options::default(),
             instructions,
             pins: Vec::new(),
             control,

@@ -197,8 +197,10 @@ impl Executor {
             earlier: run.earlier().clone(),
             schema: run
                 .form()
+                .filter(|form| !form.is_any_object())
                 .map(|form| AnswerSchema { name: form.name().to_owned(), schema: form.schema().clone() }),
             tells_schema: true,
+            options: setup.options.clone(),
             ..Request::new("", setup.instructions.as_str(), run.items().to_vec())
         };
         let cancel = &setup.control.cancel;

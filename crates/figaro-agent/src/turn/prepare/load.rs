@@ -29,6 +29,7 @@ use figaro_memory::bearing_lines;
 use figaro_policy::access::Standing;
 use figaro_policy::address::Addresses;
 use figaro_prompts::{PersonView, Prompts};
+use figaro_provider::Item;
 use figaro_provider::models::Models;
 use figaro_store::{ConversationStore, FactStore, NoteStore, PinStore, SummaryStore};
 
@@ -164,7 +165,12 @@ impl Loader {
             now,
         };
         let mut window = build(&self.prompts, &material, context).map_err(not_rendered)?;
-        window.done.splice(0..0, question.requested.iter().flat_map(|requested| requested.done.clone()));
+        if let Some(requested) = &question.requested {
+            window.done.splice(0..0, requested.done.clone());
+            if let Some(Item::User { images, .. }) = window.items.last_mut() {
+                images.extend(requested.images.clone());
+            }
+        }
         // The side effects of the calls in hand come with their results.
         let words = in_hand.iter().filter(|message| message.tool.is_none());
         let done = done.iter().chain(words).map(|message| message.side_effects());

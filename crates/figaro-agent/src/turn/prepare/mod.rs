@@ -31,7 +31,7 @@ use super::setup::Setup;
 use super::taken_up::TakenUp;
 use crate::delivery::Bus;
 use crate::tools::records::RecordTools;
-use crate::tools::{Alone, Registry, SendAllowance, Tool, ToolContext};
+use crate::tools::{Alone, Registry, SendAllowance, Sources, Tool, ToolContext};
 use figaro_base::ids::ChatId;
 use figaro_domain::agent::{Agent, AgentContext, DEFAULT_TENANT};
 use figaro_domain::chat::ChatConfig;
@@ -47,7 +47,7 @@ use figaro_policy::address::Addresses;
 use figaro_prompts::SystemView;
 use figaro_prompts::texts::Locales;
 use figaro_provider::models::Models;
-use figaro_provider::{Earlier, Item};
+use figaro_provider::{Earlier, Item, ToolChoice};
 use figaro_store::{ChildStore, ConversationStore, ProfileStore, SessionStore, SettingsStore, StoreError};
 
 /// Prepares turns: chooses the agent and the model, loads what they are told, sets up the run. Called by the pipeline.
@@ -154,6 +154,10 @@ fn form_of(requested: Option<&Requested>, agent: Option<&Agent>) -> Result<Optio
 /// The tools of a turn, with those of whoever asks.
 fn with_own(tools: Arc<Registry>, requested: Option<&Requested>) -> Arc<Registry> {
     match requested.filter(|requested| !requested.tools.is_empty()) {
+        // Whoever has the model call a tool means one of theirs.
+        Some(requested) if requested.options.tool_choice != ToolChoice::Auto => {
+            Arc::new(Registry::new([], Sources::default()).bringing(&requested.tools))
+        }
         Some(requested) => Arc::new(tools.bringing(&requested.tools)),
         None => tools,
     }
@@ -210,6 +214,10 @@ impl Preparer {
         let agent = part.agent.as_deref();
         let chosen = staff.model(turn, question, &config, agent);
         let model = chosen.unwrap_or_else(|| self.models.default_model().clone());
+        let options = requested.map(|requested| requested.options.clone()).unwrap_or_default();
+        if let Some(demand) = self.models.unmet(&model, &options) {
+            return Err(failed(TurnError::Unmet(demand, model)));
+        }
         let sees = self.models.capabilities(&model).is_some_and(|can| can.vision);
         let texts = self.locales.of(first.language.as_deref());
         if let Some(reply) = unreadable(question, texts, &model, sees) {
@@ -250,6 +258,7 @@ impl Preparer {
             model,
             tools,
             settings: settings(of_chat, agent),
+            options,
             instructions,
             pins,
             control: control.clone(),
