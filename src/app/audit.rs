@@ -71,8 +71,17 @@ fn refused(error: StoreError) -> Refusal {
 async fn list(store: &KvStore, limit: usize, since: Option<NaiveDate>, json: bool) -> Result<(), Refusal> {
     let since = since.and_then(|day| day.and_hms_opt(0, 0, 0)).map(|time| time.and_utc());
     let entries = store.audited(None, limit).await.map_err(refused)?;
-    for entry in entries.iter().take_while(|entry| since.is_none_or(|since| entry.event.at >= since)) {
+    let wanted = entries.iter().take_while(|entry| since.is_none_or(|since| entry.event.at >= since));
+    let mut count = 0;
+    for entry in wanted {
         say(&if json { as_json(entry)? } else { line(entry) });
+        count += 1;
+    }
+    if count == 0 && !json {
+        say(match entries.is_empty() {
+            true => "nothing is on record yet",
+            false => "nothing is on record since then",
+        });
     }
     Ok(())
 }

@@ -3,27 +3,45 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::Refusal;
 use figaro_base::ids::BotId;
+use figaro_config::TelegramSettings;
 use figaro_telegram::api::{Api, GetMe};
 use figaro_telegram::error::ApiError;
 use figaro_telegram::inbound::Me;
 
-/// The pause between tries to reach Telegram at the start.
-const RETRY: Duration = Duration::from_secs(2);
+/// The pauses between tries to reach Telegram at the start, and between two lines of the log about them: each is twice as long as
+/// the one before, from the first to the second of these.
+const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
+const SILENCES: [Duration; 2] = [Duration::from_secs(30), Duration::from_secs(3600)];
 
 /// Asks Telegram who the bot is; waits for a Telegram that cannot be reached, refuses a token that is not good.
-pub(super) async fn who_am_i(api: &Api, bot: BotId) -> Result<Me, Refusal> {
+pub(super) async fn who_am_i(api: &Api, settings: &TelegramSettings) -> Result<Me, Refusal> {
+    let ([mut pause, longest], [mut silence, longest_silence]) = (PAUSES, SILENCES);
+    let mut told_at: Option<Instant> = None;
     loop {
-        match ask(api, bot).await {
+        let error = match ask(api, settings.bot).await {
             Ok(me) => return Ok(me),
-            Err(error) => match refused(&error) {
-                Some(words) => return Err(Refusal(words)),
-                None => tracing::warn!(%error, "Telegram does not answer yet; trying again"),
-            },
+            Err(error) => error,
+        };
+        if let Some(words) = refused(&error) {
+            return Err(Refusal(words));
         }
-        tokio::time::sleep(RETRY).await;
+        if told_at.is_none_or(|at| at.elapsed() >= silence) {
+            if told_at.is_some() {
+                silence = (silence * 2).min(longest_silence);
+            }
+            told_at = Some(Instant::now());
+            tracing::warn!(
+                %error,
+                address = settings.api_url,
+                "Telegram does not answer yet; I go on trying: look at the network, TELEGRAM_API_URL and TELEGRAM_PROXY"
+            );
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(longest);
     }
 }
 

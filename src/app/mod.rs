@@ -30,6 +30,7 @@ mod terminal;
 mod watch;
 
 use futures::Stream;
+use std::io::IsTerminal;
 use tracing::info;
 
 use figaro_agent::turn::unfinished::end_unfinished;
@@ -195,6 +196,10 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     if let Some(webhook) = webhook {
         groups.front.spawn("webhook", webhook.register());
     }
-    info!(username = parts.router.me.username, model = parts.model, "ready");
+    let username = &parts.router.me.username;
+    info!(username, model = parts.model, "ready");
+    if std::io::stderr().is_terminal() {
+        info!("write to it at https://t.me/{username}; Ctrl-C ends it");
+    }
     Ok(parts)
 }

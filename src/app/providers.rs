@@ -64,9 +64,9 @@ pub(super) fn settings_without_bot(
 
 /// What is wrong, and what somebody does about it who has just installed the program and has no more than it.
 fn refusal(faults: &Faults, unknown: &[String]) -> Refusal {
-    let unknown: String = unknown.iter().map(|words| format!("\n  - {words}")).collect();
+    let faults = Faults([faults.0.as_slice(), unknown].concat());
     Refusal(format!(
-        "{faults}{unknown}\n`figaro init` asks for what is needed and writes it into a file .env here; `figaro demo` needs \
+        "{faults}\n`figaro init` asks for what is needed and writes it into a file .env here; `figaro demo` needs \
          nothing.\nThe file .env.example of the source explains every variable."
     ))
 }

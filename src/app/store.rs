@@ -18,6 +18,8 @@ use figaro_store::kv::{
 
 /// The name of a file that stands for standard output or input.
 const STREAM: &str = "-";
+/// So many tables are told of by name.
+const LARGEST: usize = 5;
 
 /// What can be done with a store; without a URL, with that of `STORE_URL`.
 #[derive(Debug)]
@@ -116,7 +118,8 @@ fn copied(from: &StoreUrl, to: &StoreUrl, bot: Option<BotId>) -> Result<(), Refu
         ));
     }
     is_there(from)?;
-    let copied = copy(from, to, bot, |table| say(&format!("copying {table}")));
+    say(&format!("copying {from}; a large store takes some minutes"));
+    let copied = copy(from, to, bot, |_| {});
     let records = records(&copied.map_err(|error| Refusal(error.to_string()))?);
     say(&format!("✓ {records} records of {from} are in {to}, and compared; {from} is as it was"));
     say(&format!("  STORE_URL={to} uses the copy; remove the other when you are content"));
@@ -130,7 +133,8 @@ fn exported(url: &StoreUrl, bot: Option<BotId>, to: &Path) -> Result<(), Refusal
     if to == Path::new(STREAM) {
         return export_to(url, bot, io::stdout().lock()).map(drop).map_err(refused);
     }
-    let exported = export_file(url, bot, to, |table| say(&format!("exporting {table}"))).map_err(refused)?;
+    say(&format!("exporting {url}; a large store takes some minutes"));
+    let exported = export_file(url, bot, to, |_| {}).map_err(refused)?;
     say(&format!("✓ {} records of {url} are in {}", records(&exported), to.display()));
     Ok(())
 }
@@ -192,9 +196,13 @@ fn checked(url: &StoreUrl, accept_loss: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// What takes the most, and whatever cannot be read.
 fn print(found: &Inventory) {
-    say(&format!("{:<20} {:>10} {:>14} {:>11}", "table", "records", "bytes", "unreadable"));
-    for (name, table) in found {
+    let mut tables: Vec<(&String, &Table)> = found.iter().filter(|(_, table)| table.records > 0).collect();
+    tables.sort_by_key(|(_, table)| std::cmp::Reverse(table.bytes));
+    let is_told = |at: usize, table: &Table| at < LARGEST || table.unreadable > 0;
+    say(&format!("{:<20} {:>10} {:>14} {:>11}", "largest tables", "records", "bytes", "unreadable"));
+    for (_, (name, table)) in tables.into_iter().enumerate().filter(|(at, (_, table))| is_told(*at, table)) {
         say(&format!("{name:<20} {:>10} {:>14} {:>11}", table.records, table.bytes, table.unreadable));
     }
 }

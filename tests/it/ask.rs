@@ -205,6 +205,18 @@ async fn a_turn_that_fails_says_in_one_line_what_to_do() {
 }
 
 #[tokio::test]
+async fn a_model_that_is_not_there_is_named_with_its_address_and_the_variable() {
+    let world = World::new().await;
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    drop(listener);
+    let recipe = world.bot_of("compatible").set("COMPATIBLE_BASE_URL", &address);
+    let (said, error, code) = asking(recipe, &["Are you there?"]).call().ends().await;
+    assert_eq!((said.as_str(), code), ("", Some(1)), "{error}");
+    assert!(error.contains(&address) && error.contains("COMPATIBLE_BASE_URL"), "{error}");
+}
+
+#[tokio::test]
 async fn a_stop_ends_a_call_at_once_and_leaves_nothing() {
     let world = World::new().await;
     let scratch = world.folder.path().join("scratch");

@@ -59,7 +59,8 @@ async fn what_was_decided_is_in_the_log_and_what_is_tampered_with_is_found() {
     assert_eq!(entries[3]["event"]["rule"], "default/open_lookup");
     assert_eq!(entries[2]["arguments"].as_str().unwrap().len(), 64);
     assert_eq!(said(&world, &["--limit", "1"]).await.lines().count(), 1);
-    assert_eq!(said(&world, &["--since", "2999-01-01"]).await, "");
+    assert_eq!(said(&world, &["--since", "2999-01-01"]).await, "nothing is on record since then\n");
+    assert_eq!(said(&world, &["--since", "2999-01-01", "--json"]).await, "");
     assert!(said(&world, &["verify"]).await.contains("✓ 4 entries, and the chain is whole"));
     let file = world.folder.path().join("audit.jsonl");
     said(&world, &["export", file.to_str().unwrap()]).await;

@@ -367,6 +367,11 @@ async fn a_telegram_that_cannot_be_reached_is_waited_for() {
     let url = format!("http://127.0.0.1:{port}");
     let mut bot = world.bot().set("TELEGRAM_API_URL", &url).spawn();
     bot.logged("Telegram does not answer yet").await;
+    // Where it looks and what to look at is said once, however often it tries.
+    tokio::time::sleep(Duration::from_millis(3_500)).await;
+    let log = bot.log();
+    assert_eq!(log.matches("Telegram does not answer yet").count(), 1, "{log}");
+    assert!(log.contains(&url) && log.contains("TELEGRAM_PROXY"), "{log}");
     bot.signal("TERM");
     assert!(bot.ended().await.success(), "{}", bot.log());
     assert!(!bot.log().contains(world.telegram.token()), "{}", bot.log());

@@ -52,7 +52,7 @@ async fn a_store_becomes_lines_and_a_store_of_any_engine_again() {
         let before = Records::of(&url(&world, from)).everything();
         let (file, new) = (world.folder.path().join("all.jsonl"), format!("{to}:./new"));
         let said = done(&world, &["export", "all.jsonl", "--store", &format!("{from}:./data")]).await;
-        assert!(said.contains("exporting messages") && said.contains("✓"), "{said}");
+        assert!(said.contains("exporting ") && said.contains("✓"), "{said}");
         let text = fs::read_to_string(&file).unwrap();
         let messages: Vec<_> =
             records(&text).into_iter().filter(|line| line["table"] == "messages").collect();

@@ -74,7 +74,7 @@ async fn a_store_moves_to_the_other_engine_and_back_with_all_that_is_in_it() {
         let before = Records::of(&url(&world, from)).everything();
         let (from_text, to_text) = (format!("{from}:./data"), format!("{to}:./data"));
         let said = done(&world, &["copy", &from_text, &to_text]).await;
-        assert!(said.contains("copying messages") && said.contains("✓"), "{said}");
+        assert!(said.contains(&format!("copying {from_text}")) && said.contains("✓"), "{said}");
         assert_eq!(Records::of(&url(&world, to)).everything(), before, "all came");
         assert_eq!(Records::of(&url(&world, from)).everything(), before, "nothing went");
         let said = done(&world, &["check", &to_text]).await;

@@ -74,9 +74,12 @@ pub struct ModelSettings {
 
 impl ModelSettings {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let first = read_first(reader);
+        let named = read_first(reader);
         let fallback = read_fallback(reader);
-        let is_wanted = |name: &str| name == first || fallback.iter().any(|choice| choice.provider == name);
+        // Of a provider that is misspelt nothing is missing, and nothing of the one that would answer without it.
+        let is_wanted =
+            |name: &str| named == Some(name) || fallback.iter().any(|choice| choice.provider == name);
+        let first = named.or(reader.providers().first().map(|spec| spec.name)).unwrap_or_default();
         let specs = reader.providers().iter();
         let providers: Vec<ProviderSettings> =
             specs.filter_map(|spec| read_provider(reader, spec, is_wanted(spec.name))).collect();
@@ -130,11 +133,11 @@ impl ModelSettings {
     }
 }
 
-/// The name of the provider that answers; the default one's if another is named that is not known.
-fn read_first(reader: &mut Reader<'_>) -> &'static str {
+/// The name of the provider that answers; `None` if one is named that is not known.
+fn read_first(reader: &mut Reader<'_>) -> Option<&'static str> {
     let names: Vec<&'static str> = reader.providers().iter().map(|spec| spec.name).collect();
-    let place = reader.word_of("LLM_PROVIDER", &names).unwrap_or_default();
-    names.get(place).copied().unwrap_or_default()
+    let place = reader.word_of("LLM_PROVIDER", &names)?;
+    names.get(place).copied()
 }
 
 /// One service; what it lacks is a mistake only if it is wanted. What is wrong with a time is one always.
@@ -307,10 +310,7 @@ mod tests {
     fn what_a_wanted_service_lacks_is_told_with_all_else() {
         let cases = [
             (vec![], vec!["OPENAI_API_KEY is missing"]),
-            (
-                vec![("LLM_PROVIDER", "skynet")],
-                vec!["LLM_PROVIDER (`skynet`) is not known", "OPENAI_API_KEY is missing"],
-            ),
+            (vec![("LLM_PROVIDER", "skynet")], vec!["LLM_PROVIDER (`skynet`) is not known here"]),
             (
                 vec![("LLM_PROVIDER", "compatible")],
                 vec!["COMPATIBLE_BASE_URL is missing", "COMPATIBLE_MODEL is missing"],
@@ -333,5 +333,7 @@ mod tests {
                 assert!(fault.starts_with(wanted), "{fault}");
             }
         }
+        let faults = read(&[("LLM_PROVIDER", "olama")]).map(|_| ()).unwrap_err();
+        assert!(faults.len() == 1 && faults[0].ends_with(": did you mean ollama?"), "{faults:?}");
     }
 }

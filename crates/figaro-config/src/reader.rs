@@ -8,6 +8,7 @@ use figaro_mcp::proxy::Proxies;
 
 use super::faults::{Faults, MISSING};
 use super::variables::Variables;
+use figaro_base::text::with_nearest;
 use figaro_domain::provider_spec::ProviderSpec;
 
 /// The longest number that a complaint shows: the number before a bot's token has more digits.
@@ -133,7 +134,8 @@ impl<'a> Reader<'a> {
         let value = self.text(name);
         let found = words.iter().position(|word| word.eq_ignore_ascii_case(&value));
         if found.is_none() {
-            self.complain(name, &format!("is not known here: it takes {}", join(words)));
+            let fault = format!("is not known here: it takes {}", join(words));
+            self.complain(name, &with_nearest(fault, &value.to_lowercase(), words.iter().copied()));
         }
         found
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::print::Printer;
-use super::remedy::remedy;
+use super::remedy::Asked;
 use crate::app::failure::Failure;
 use crate::app::groups::AT_ONCE;
 use figaro_agent::delivery::{TurnClosing, TurnEnding};
@@ -34,6 +34,8 @@ pub(super) struct Ended<'a> {
     /// The agent and the model that were asked for.
     pub(super) agent: Option<String>,
     pub(super) model: Option<ModelName>,
+    /// Where that is asked.
+    pub(super) asked: Asked,
     /// What the day had come to before the question.
     pub(super) before: Spent,
 }
@@ -51,7 +53,9 @@ pub(super) async fn finish(mut ended: Ended<'_>) -> Result<(), Failure> {
                 return answered(ended, closing).await.or_else(|error| unprinted(&error));
             }
             TurnEnding::Stopped => ("stopped", STOPPED.to_owned()),
-            TurnEnding::Failed { label, reason, .. } => (*label, format!("{reason}; {}", remedy(label))),
+            TurnEnding::Failed { label, reason, .. } => {
+                (*label, format!("{reason}; {}", ended.asked.remedy(label)))
+            }
         },
         _ => ("internal", declined.unwrap_or_else(|| NO_END.to_owned())),
     };

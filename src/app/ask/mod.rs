@@ -19,11 +19,12 @@ use self::ended::{Ended, STOPPED, finish, stopped, unprinted};
 pub use self::options::AskOptions;
 use self::print::Printer;
 use self::ready::{Ready, of_terminal, ready};
+use self::remedy::Asked;
 use super::additions::Additions;
 use super::failure::{Failure, Refusal};
 use super::groups::{AT_ONCE, Groups, LAST_CALL};
 use super::parts::asking::Asking;
-use super::providers::settings_without_bot;
+use super::providers::{settings_without_bot, table};
 use super::start_log;
 use super::stop::Stop;
 use figaro_agent::delivery::Told;
@@ -76,7 +77,8 @@ pub async fn ask(
     groups.front.stop();
     groups.front.finish(within).await;
     let (redactor, AskOptions { agent, model, session, .. }) = (settings.redactor(), options);
-    let ended = Ended { printer, store: &store, ledger: &ledger, redactor, agent, model, before };
+    let asked = Asked::of(&settings, &table(&Additions::default())?, model.as_ref());
+    let ended = Ended { printer, store: &store, ledger: &ledger, redactor, agent, model, asked, before };
     let done = match cut {
         None => finish(ended).await,
         Some(Cut::Stopped) => Err(stopped(ended).await),

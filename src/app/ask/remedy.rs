@@ -1,19 +1,52 @@
 //! What somebody at the terminal can do about a turn that failed.
 
-/// What to do about a failure of this label, as the rest of a line.
-pub(super) fn remedy(label: &str) -> &'static str {
-    match label {
-        "unauthorized" => "check the key of this provider",
-        "unknown_model" => "name another one with --model, or in the settings",
-        "no_quota" => "its account has to be topped up; --model names another one",
-        "rate_limited" | "unavailable" | "cut" | "stalled" => {
-            "ask again in a minute, or another one with --model"
+use crate::app::models::name;
+use figaro_config::Settings;
+use figaro_domain::model::ModelName;
+use figaro_domain::provider_spec::Role;
+use figaro_provider::Providers;
+
+/// Where the model is asked, for whom it may not be there.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    /// The address, where the provider has one to be set.
+    address: Option<String>,
+    /// The variable that sets it.
+    variable: &'static str,
+}
+
+impl Asked {
+    /// Where this model is asked; the default one where none is named.
+    pub(super) fn of(settings: &Settings, providers: &Providers, model: Option<&ModelName>) -> Self {
+        let model = model.cloned().unwrap_or_else(|| name(&settings.model.default));
+        let spec = providers.find(&model.provider).map(|provider| &provider.spec);
+        let variable = spec.and_then(|spec| spec.variable(Role::BaseUrl)).map(|variable| variable.name);
+        let set_up = settings.model.providers.iter().find(|provider| provider.name == model.provider);
+        let address = variable.and(set_up).map(|provider| provider.base_url.clone());
+        Self { address, variable: variable.unwrap_or_default() }
+    }
+
+    /// What to do about a failure of this label, as the rest of a line.
+    pub(super) fn remedy(&self, label: &str) -> String {
+        let words = match label {
+            "unauthorized" => "check the key of this provider",
+            "unknown_model" => "name another one with --model, or in the settings",
+            "no_quota" => "its account has to be topped up; --model names another one",
+            "rate_limited" | "unavailable" | "cut" | "stalled" => {
+                "ask again in a minute, or another one with --model"
+            }
+            "too_long" => "ask something shorter, or in another --session",
+            "refused" | "filtered" | "withheld" | "empty" => "put the question differently",
+            "foreign" | "wrong_address" => "check the base URL of this provider, and proxies on the way",
+            "over_budget" => "ask again then, or raise DAILY_TOKENS or DAILY_USD",
+            "unpriced" => "set its price in LLM_PRICES, or a bound in DAILY_TOKENS",
+            _ => "RUST_LOG=info shows more",
+        };
+        match (&self.address, label) {
+            (Some(address), "unavailable" | "stalled" | "foreign" | "wrong_address") => {
+                format!("it is asked at {address} ({}): {words}", self.variable)
+            }
+            _ => words.to_owned(),
         }
-        "too_long" => "ask something shorter, or in another --session",
-        "refused" | "filtered" | "withheld" | "empty" => "put the question differently",
-        "foreign" | "wrong_address" => "check the base URL of this provider, and proxies on the way",
-        "over_budget" => "ask again then, or raise DAILY_TOKENS or DAILY_USD",
-        "unpriced" => "set its price in LLM_PRICES, or a bound in DAILY_TOKENS",
-        _ => "RUST_LOG=info shows more",
     }
 }

@@ -201,7 +201,7 @@ async fn bot(
     let api = Api::new(&settings.telegram).map_err(Refusal)?;
     let http = http_client(&settings.model.proxies)?;
     let embedder = meaning::of_settings(settings, providers, &http, groups, clock).await?;
-    let (me, mcp) = tokio::try_join!(who_am_i(&api, settings.telegram.bot), start_mcp(settings, groups))?;
+    let (me, mcp) = tokio::try_join!(who_am_i(&api, &settings.telegram), start_mcp(settings, groups))?;
     let limiter =
         Arc::new(if settings.limits.paced { RateLimiter::default() } else { RateLimiter::unpaced() });
     let (outbox, settings_store, background) = (store.clone(), store.clone(), groups.front.clone());

@@ -14,8 +14,8 @@ mod wire;
 
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use ulid::Ulid;
 
 use self::client::GeminiClient;

@@ -396,24 +396,47 @@ mod tests {
         let signed = json!({"google": {"thought_signature": "AA=="}});
         let piece = |piece: Value| json!({"tool_calls": [piece]});
         let cases = [
-            ("nothing", vec![json!({"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}})], json!({})),
-            ("beside its function", vec![json!({"id": "a", "function": {"name": "f", "arguments": "{}"}, "extra_content": signed})], json!({"extra_content": signed})),
-            ("within its function", vec![json!({"id": "a", "function": {"name": "f", "arguments": "{}", "sign": "S"}})], json!({"function": {"sign": "S"}})),
+            (
+                "nothing",
+                vec![
+                    json!({"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}),
+                ],
+                json!({}),
+            ),
+            (
+                "beside its function",
+                vec![
+                    json!({"id": "a", "function": {"name": "f", "arguments": "{}"}, "extra_content": signed}),
+                ],
+                json!({"extra_content": signed}),
+            ),
+            (
+                "within its function",
+                vec![json!({"id": "a", "function": {"name": "f", "arguments": "{}", "sign": "S"}})],
+                json!({"function": {"sign": "S"}}),
+            ),
             (
                 "in a later piece",
-                vec![json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{"}}), json!({"index": 0, "function": {"arguments": "}"}, "extra_content": signed, "x": null})],
+                vec![
+                    json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{"}}),
+                    json!({"index": 0, "function": {"arguments": "}"}, "extra_content": signed, "x": null}),
+                ],
                 json!({"extra_content": signed}),
             ),
             (
                 "with a call that is said again",
-                vec![json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}), json!({"index": 0, "id": "a", "function": {"arguments": "{}"}, "signature": 7})],
+                vec![
+                    json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}),
+                    json!({"index": 0, "id": "a", "function": {"arguments": "{}"}, "signature": 7}),
+                ],
                 json!({"signature": 7}),
             ),
         ];
         for (name, pieces, expected) in cases {
             let mut calls = Calls::default();
             pieces.into_iter().for_each(|sent| calls.absorb(&piece(sent)));
-            let more: Vec<Value> = calls.end(&mut HashSet::new()).into_iter().map(|(_, more)| more.into()).collect();
+            let more: Vec<Value> =
+                calls.end(&mut HashSet::new()).into_iter().map(|(_, more)| more.into()).collect();
             assert_eq!(more, [expected], "{name}");
         }
         let old = json!({"function_call": {"name": "f", "arguments": "{}", "sign": "S"}});

@@ -232,9 +232,14 @@ async fn an_answer_that_is_no_stream_is_read_all_the_same() {
     for kind in ["application/json", "text/event-stream", "text/plain"] {
         let head = format!("200 OK\r\ncontent-type: {kind}");
         for body in [whole.to_string(), format!("{whole:#}\n")] {
-            assert_eq!(told::<Chat>(Reply::plain(&head, &body)).await, [text("a"), completed(None)], "{body}");
+            assert_eq!(
+                told::<Chat>(Reply::plain(&head, &body)).await,
+                [text("a"), completed(None)],
+                "{body}"
+            );
         }
-        for body in [failed.to_string(), format!("[{failed:#}]"), format!("event: error\ndata: {failed}\n\n")] {
+        for body in [failed.to_string(), format!("[{failed:#}]"), format!("event: error\ndata: {failed}\n\n")]
+        {
             assert_eq!(told::<Chat>(Reply::plain(&head, &body)).await, limited(), "{body}");
         }
     }
@@ -252,7 +257,10 @@ async fn a_byte_order_mark_does_no_harm() {
 async fn reasoning_in_the_text_is_told_apart_from_the_answer() {
     let cases = [
         (vec!["<think>h", "m</think>Two"], vec![text("Two"), completed(None)]),
-        (vec!["hm", "\n</thi", "nk>\n\nTwo"], vec![text("hm"), text("\n"), Ok(Event::Reasoned), text("Two"), completed(None)]),
+        (
+            vec!["hm", "\n</thi", "nk>\n\nTwo"],
+            vec![text("hm"), text("\n"), Ok(Event::Reasoned), text("Two"), completed(None)],
+        ),
         (vec!["<think>hm"], vec![Ok(Event::Reasoned), completed(None)]),
         (vec!["hm</think>"], vec![text("hm"), Ok(Event::Reasoned), completed(None)]),
     ];

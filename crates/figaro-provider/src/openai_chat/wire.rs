@@ -316,7 +316,9 @@ mod tests {
             "gone": {"extra_content": 1},
         });
         let parts = vec![private("compatible", json!({"model": "m", "calls": more}))];
-        let items = || vec![Item::user("Note it"), said("", vec![called("a", "{}"), called("b", "{}")], parts.clone())];
+        let items = || {
+            vec![Item::user("Note it"), said("", vec![called("a", "{}"), called("b", "{}")], parts.clone())]
+        };
         let plain = |id: &str| json!({"id": id, "type": "function", "function": {"name": "add_note", "arguments": "{}"}});
         let (mut a, mut b) = (plain("a"), plain("b"));
         assert_eq!(messages_of("another", items())[1]["tool_calls"], json!([a, b]));

@@ -66,7 +66,8 @@ impl Decode for Decoder {
 
     /// Without a word of its end, what came over a connection that was closed in good order is whole, unless a call lacks its end.
     fn end(&mut self) -> Result<Vec<Event>, ProviderError> {
-        let is_answer = !self.text.trim().is_empty() || !self.calls.is_empty() || !self.begun.whole().is_empty();
+        let is_answer =
+            !self.text.trim().is_empty() || !self.calls.is_empty() || !self.begun.whole().is_empty();
         match is_answer && !self.begun.is_open() {
             true => self.whole("response.completed", &Value::Null),
             false => Err(ProviderError::Cut("the stream ended early".into())),
@@ -347,10 +348,26 @@ mod tests {
         let cut = json!({"type": "response.incomplete", "response": {"output": [call("a", "")]}});
         let cases = [
             ("alone", vec![added("a", 0), written("a", "{\"x\":1}"), completed(&[])], "a{\"x\":1}|."),
-            ("and whole without them", vec![added("a", 0), written("a", "{}"), done(&call("a", "")), completed(&[])], "a{}|."),
-            ("and whole with them", vec![added("a", 0), written("a", "{\"x\":1}"), done(&a), completed(std::slice::from_ref(&a))], "a{\"x\":1}|."),
-            ("and at the end under another id", vec![added("a", 0), written("a", "{\"x\":1}"), completed(std::slice::from_ref(&b))], "b{\"x\":1}|."),
-            ("two", vec![added("a", 0), added("b", 1), written("b", "[]"), written("a", "{}"), completed(&[])], "a{}|b[]|."),
+            (
+                "and whole without them",
+                vec![added("a", 0), written("a", "{}"), done(&call("a", "")), completed(&[])],
+                "a{}|.",
+            ),
+            (
+                "and whole with them",
+                vec![added("a", 0), written("a", "{\"x\":1}"), done(&a), completed(std::slice::from_ref(&a))],
+                "a{\"x\":1}|.",
+            ),
+            (
+                "and at the end under another id",
+                vec![added("a", 0), written("a", "{\"x\":1}"), completed(std::slice::from_ref(&b))],
+                "b{\"x\":1}|.",
+            ),
+            (
+                "two",
+                vec![added("a", 0), added("b", 1), written("b", "[]"), written("a", "{}"), completed(&[])],
+                "a{}|b[]|.",
+            ),
             ("not to their end", vec![added("a", 0), completed(&[])], "."),
             ("in an answer that was cut", vec![added("a", 0), written("a", "{}"), cut], "."),
         ];

@@ -17,7 +17,8 @@ fn left<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
     told
 }
 
-const HARMONY: &str = "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Hello<|return|>";
+const HARMONY: &str =
+    "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Hello<|return|>";
 const CODE: &str = "Write it so:\n```\n<think>hm</think>\nHello\n```\nIt ends with\n</think>\n.";
 
 const CASES: &[(&str, &str)] = &[
@@ -78,7 +79,10 @@ const CASES: &[(&str, &str)] = &[
     ("It ends with </think> and goes on.", "It ends with </think> and goes on."),
     ("\"</think>\" ends it.", "\"</think>\" ends it."),
     ("A <think> block\nends with\n</think>\nthere.", "A <think> block\nends with\n</think>\nthere."),
-    ("<think>hm</think>Put it in `<think>` and\n</think>\n, then go on.", "Put it in `<think>` and\n</think>\n, then go on."),
+    (
+        "<think>hm</think>Put it in `<think>` and\n</think>\n, then go on.",
+        "Put it in `<think>` and\n</think>\n, then go on.",
+    ),
 ];
 
 #[test]
