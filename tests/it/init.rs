@@ -172,6 +172,29 @@ async fn a_wrong_address_and_a_wrong_key_are_told_and_asked_for_again() {
 }
 
 #[tokio::test]
+async fn a_key_that_only_the_model_refuses_is_asked_for_again() {
+    let world = World::new().await;
+    let service = Canned::start(|path, head| match path {
+        "/v1/models" => (200, json!({"data": [{"id": "ape"}]}).to_string()),
+        _ if head.contains(&format!("authorization: bearer {KEY}\r\n")) => {
+            let choice = json!({"index": 0, "message": {"role": "assistant", "content": "Yes."}, "finish_reason": "stop"});
+            (
+                200,
+                json!({"id": "c", "object": "chat.completion", "model": "ape", "choices": [choice]})
+                    .to_string(),
+            )
+        }
+        _ => (401, json!({"error": {"message": "Bad key.", "code": "invalid_api_key"}}).to_string()),
+    })
+    .await;
+    let url = format!("{}/v1", service.url);
+    let lines = [world.telegram.token(), "compatible", &url, "sk-wrong", "", KEY, "", "lisbon"];
+    let said = set_up(&recipe(&world), &lines).await;
+    assert_eq!(said.matches("refused the key (Bad key.)").count(), 1, "{said}");
+    assert!(env_file(&world).contains(&format!("COMPATIBLE_API_KEY={KEY}\n")), "{said}");
+}
+
+#[tokio::test]
 async fn an_ollama_of_this_machine_is_found_with_its_models() {
     let world = World::new().await;
     let recipe = recipe(&world).set("OLLAMA_BASE_URL", world.model.ollama_url());

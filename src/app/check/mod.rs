@@ -14,6 +14,7 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 
 use self::finding::Finding;
+pub(super) use self::model::first_word;
 use super::additions::Additions;
 use super::agents;
 use super::environment::http_client;

@@ -45,10 +45,14 @@ async fn answers(models: &Models, choice: &ModelChoice) -> Result<(), ProviderEr
         // It is there. Not every service lists its models to everyone.
         Ok(_) => (Instant::now() + ANSWER, ANSWER),
     };
-    timeout_at(until, ask(models)).await.unwrap_or(Err(ProviderError::Stalled(limit)))
+    timeout_at(until, first_word(models)).await.unwrap_or(Err(ProviderError::Stalled(limit)))
 }
 
-async fn ask(models: &Models) -> Result<(), ProviderError> {
+/// Asks the default model for a word.
+///
+/// # Errors
+/// Why there is none.
+pub(in crate::app) async fn first_word(models: &Models) -> Result<(), ProviderError> {
     let question = vec![Item::user("Are you there?")];
     let request = Request::new("", "Answer with one word.", question);
     let mut stream = models.stream(&[models.default_model().clone()], &request);

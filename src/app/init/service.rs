@@ -9,6 +9,7 @@ use tokio::time::timeout;
 use super::dialogue::Dialogue;
 use super::draft::Draft;
 use super::{list, model};
+use crate::app::check::first_word;
 use crate::app::environment::http_client;
 use crate::app::failure::Refusal;
 use crate::app::models::models;
@@ -16,11 +17,14 @@ use crate::app::place::{is_here, place};
 use crate::app::terminal::say;
 use figaro_config::ModelSettings;
 use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable, Role};
+use figaro_provider::models::Models;
 use figaro_provider::{ProviderError, Providers};
 
 const PROVIDER: &str = "LLM_PROVIDER";
 /// What somebody types to choose another service.
 const BACK: &str = "back";
+/// How long a model may take for its first word: it may have to be loaded.
+const ANSWER: Duration = Duration::from_secs(60);
 /// How long a service may take to list its models.
 const LISTING: Duration = Duration::from_secs(15);
 /// How long a service of this machine is looked for.
@@ -126,7 +130,10 @@ async fn set_up(
             Ok(Ok(served)) if !served.is_empty() => {
                 say(&format!("✓ {} answers at {}.", spec.name, place(&address(draft, spec))));
                 match model::ask(dialogue, draft, spec, &served, BACK).await? {
-                    model::Chosen::Model => return Ok(true),
+                    model::Chosen::Model => match refusal_of_key(dialogue, draft, providers, spec).await? {
+                        Some(trouble) => trouble,
+                        None => return Ok(true),
+                    },
                     model::Chosen::Back => return Ok(false),
                 }
             }
@@ -138,6 +145,38 @@ async fn set_up(
             return Ok(false);
         }
     }
+}
+
+/// Has the model say a word: many services list their models to whoever asks, with any key. Where the key is good, what else keeps
+/// it from answering is told and no more.
+async fn refusal_of_key(
+    dialogue: &mut Dialogue,
+    draft: &Draft,
+    providers: &Providers,
+    spec: &ProviderSpec,
+) -> Result<Option<Trouble>, Refusal> {
+    let answered = dialogue.wait(timeout(ANSWER, answers(draft, providers, spec))).await?;
+    let words = match answered {
+        Ok(Ok(model)) => {
+            say(&format!("✓ {model} answers."));
+            return Ok(None);
+        }
+        Ok(Err(trouble @ Trouble::Key(_))) => return Ok(Some(trouble)),
+        Ok(Err(Trouble::Address(words) | Trouble::Later(words))) => words,
+        Err(_) => format!("nothing came in {} s", ANSWER.as_secs()),
+    };
+    say(&format!("! It gave no answer to a first question: {words}. `figaro check` asks again."));
+    Ok(None)
+}
+
+/// Asks the chosen model for a word, and gives its name.
+async fn answers(draft: &Draft, providers: &Providers, spec: &ProviderSpec) -> Result<String, Trouble> {
+    let mut settings = of_service(draft, spec)?;
+    let model = spec.variable(Role::Model).and_then(|variable| draft.get(variable.name));
+    settings.default.model = model.unwrap_or_default();
+    let models = reached(&settings, providers)?;
+    first_word(&models).await.map_err(|error| trouble(&error))?;
+    Ok(settings.default.model)
 }
 
 fn none_served(spec: &ProviderSpec) -> String {
@@ -269,7 +308,14 @@ async fn mend(
 
 /// The names of the models that a service serves now.
 async fn served(draft: &Draft, providers: &Providers, spec: &ProviderSpec) -> Result<Vec<String>, Trouble> {
-    let settings = ModelSettings::of_service(&draft.all(), &draft.variables, spec).map_err(|faults| {
+    let models = reached(&of_service(draft, spec)?, providers)?;
+    let served = models.served(spec.name).await.map_err(|error| trouble(&error))?;
+    Ok(served.into_iter().map(|name| name.model).collect())
+}
+
+/// The settings of a service, as far as they are there.
+fn of_service(draft: &Draft, spec: &ProviderSpec) -> Result<ModelSettings, Trouble> {
+    ModelSettings::of_service(&draft.all(), &draft.variables, spec).map_err(|faults| {
         let words = faults.0.join("; ");
         let is_about = |role| spec.variable(role).is_some_and(|variable| words.starts_with(variable.name));
         match (is_about(Role::Key), is_about(Role::BaseUrl)) {
@@ -277,12 +323,13 @@ async fn served(draft: &Draft, providers: &Providers, spec: &ProviderSpec) -> Re
             (_, true) => Trouble::Address(words),
             _ => Trouble::Later(words),
         }
-    })?;
+    })
+}
+
+fn reached(settings: &ModelSettings, providers: &Providers) -> Result<Models, Trouble> {
     let later = |refusal: Refusal| Trouble::Later(refusal.0);
     let http = http_client(&settings.proxies).map_err(later)?;
-    let models = models(&settings, providers, &http).map_err(later)?;
-    let served = models.served(spec.name).await.map_err(|error| trouble(&error))?;
-    Ok(served.into_iter().map(|name| name.model).collect())
+    models(settings, providers, &http).map_err(later)
 }
 
 fn trouble(error: &ProviderError) -> Trouble {
