@@ -78,9 +78,7 @@ async fn ask(provider: &str, answers: Vec<Sent>) -> Heard {
 async fn odd_streams_are_read_as_what_they_say() {
     let mark = '\u{feff}';
     let loaves = "Two loaves.";
-    let gemini = |text: &str, end: Value| {
-        json!({"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": end}]})
-    };
+    let gemini = |text: &str, end: Value| json!({"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": end}]});
     let responses = event("response.output_text.delta", json!({"delta": loaves}))
         + &event("response.completed", json!({"response": {"status": "completed", "output": []}}));
     let whole = json!({"choices": [{"message": {"content": loaves}, "finish_reason": "stop"}]});
@@ -89,21 +87,78 @@ async fn odd_streams_are_read_as_what_they_say() {
         ("a mark before a chat", "compatible", Sent::events(&format!("{mark}{}", answer(loaves)))),
         ("a mark in pieces", "compatible", Sent::events(&format!("{mark}{}", answer(loaves))).in_pieces(1)),
         ("a mark before Responses", "openai", Sent::events(&format!("{mark}{responses}"))),
-        ("a mark before lines", "ollama", Sent::lines(&format!("{mark}{}{}", line(loaves, false), line("", true)))),
-        ("a mark before Gemini", "gemini", Sent::events(&format!("{mark}data: {}\n\n", gemini(loaves, json!("STOP"))))),
+        (
+            "a mark before lines",
+            "ollama",
+            Sent::lines(&format!("{mark}{}{}", line(loaves, false), line("", true))),
+        ),
+        (
+            "a mark before Gemini",
+            "gemini",
+            Sent::events(&format!("{mark}data: {}\n\n", gemini(loaves, json!("STOP")))),
+        ),
         ("line ends of two bytes", "compatible", Sent::events(&crlf)),
-        ("comments and no space", "compatible", Sent::events(&format!(": PROCESSING\n\n{}", answer(loaves).replace("data: ", "data:")))),
+        (
+            "comments and no space",
+            "compatible",
+            Sent::events(&format!(": PROCESSING\n\n{}", answer(loaves).replace("data: ", "data:"))),
+        ),
         ("a document", "compatible", Sent::document(200, &whole)),
-        ("a list", "gemini", Sent::document(200, &json!([gemini("Two ", Value::Null), gemini("loaves.", json!("STOP"))]))),
+        (
+            "a list",
+            "gemini",
+            Sent::document(200, &json!([gemini("Two ", Value::Null), gemini("loaves.", json!("STOP"))])),
+        ),
         ("no word of its end", "compatible", Sent::events(&(words("Two ") + &words("loaves.")))),
-        ("a close tag alone", "compatible", Sent::events(&(words("They ask, two remain.\n</thi") + &words("nk>\n\nTwo loaves.") + &chunk(json!({}), Some("stop"))))),
-        ("a block without an end", "compatible", Sent::events(&(words("<think>They ask.") + &answer("<final>Two loaves.</final>")))),
+        (
+            "a close tag alone",
+            "compatible",
+            Sent::events(
+                &(words("They ask, two remain.\n</thi")
+                    + &words("nk>\n\nTwo loaves.")
+                    + &chunk(json!({}), Some("stop"))),
+            ),
+        ),
+        (
+            "a block without an end",
+            "compatible",
+            Sent::events(&(words("<think>They ask.") + &answer("<final>Two loaves.</final>"))),
+        ),
         ("another tag", "compatible", Sent::events(&answer("<thinking>They ask.</thinking>\n\nTwo loaves."))),
-        ("a block in lines", "ollama", Sent::lines(&(line("<think>\nThey ask", false) + &line(".\n</think>\n\nTwo ", false) + &line("loaves.", false) + &line("", true)))),
-        ("a block in Responses", "openai", Sent::events(&(event("response.output_text.delta", json!({"delta": "<think>They ask.</think>Two loaves."})) + &event("response.completed", json!({"response": {"status": "completed", "output": []}}))))),
-        ("channels", "compatible", Sent::events(&answer("<|channel|>analysis<|message|>They ask.<|end|><|start|>assistant<|channel|>final<|message|>Two loaves.<|return|>"))),
+        (
+            "a block in lines",
+            "ollama",
+            Sent::lines(
+                &(line("<think>\nThey ask", false)
+                    + &line(".\n</think>\n\nTwo ", false)
+                    + &line("loaves.", false)
+                    + &line("", true)),
+            ),
+        ),
+        (
+            "a block in Responses",
+            "openai",
+            Sent::events(
+                &(event(
+                    "response.output_text.delta",
+                    json!({"delta": "<think>They ask.</think>Two loaves."}),
+                ) + &event(
+                    "response.completed",
+                    json!({"response": {"status": "completed", "output": []}}),
+                )),
+            ),
+        ),
+        (
+            "channels",
+            "compatible",
+            Sent::events(&answer(
+                "<|channel|>analysis<|message|>They ask.<|end|><|start|>assistant<|channel|>final<|message|>Two loaves.<|return|>",
+            )),
+        ),
     ];
-    let heard = cases.into_iter().map(|(name, provider, sent)| async move { (name, ask(provider, vec![sent]).await) });
+    let heard = cases
+        .into_iter()
+        .map(|(name, provider, sent)| async move { (name, ask(provider, vec![sent]).await) });
     for (name, heard) in join_all(heard).await {
         assert_eq!(heard.last["text"], loaves, "{name}: {} {}", heard.shown, heard.error);
         assert_eq!(heard.requests.len(), 1, "{name}");
@@ -113,7 +168,8 @@ async fn odd_streams_are_read_as_what_they_say() {
 
 #[tokio::test]
 async fn an_answer_without_a_word_of_its_end_counts_what_it_took() {
-    let count = json!({"choices": [], "usage": {"prompt_tokens": 23, "completion_tokens": 5, "total_tokens": 28}});
+    let count =
+        json!({"choices": [], "usage": {"prompt_tokens": 23, "completion_tokens": 5, "total_tokens": 28}});
     let sent = words("Two loaves ") + &words("are left.") + &format!("data: {count}\n\n");
     let heard = ask("compatible", vec![Sent::events(&sent)]).await;
     assert_eq!(heard.last["text"], "Two loaves are left.");
@@ -130,11 +186,17 @@ async fn an_answer_without_a_word_of_its_end_counts_what_it_took() {
 async fn a_failure_in_place_of_an_answer_is_told_and_logged() {
     let loud = json!({"error": {"message": "all slots are busy", "code": 503}});
     let shapes: Vec<(&str, Sent)> = vec![
-        ("compatible", Sent::events("event: error\ndata: {\"message\":\"all slots are busy\",\"code\":503}\n\n")),
+        (
+            "compatible",
+            Sent::events("event: error\ndata: {\"message\":\"all slots are busy\",\"code\":503}\n\n"),
+        ),
         ("compatible", Sent::document(200, &loud)),
         ("gemini", Sent::document(200, &json!([loud]))),
         ("ollama", Sent::lines("{\"error\": \"all slots are busy\"}\n")),
-        ("openai", Sent::events(&event("error", json!({"code": "server_error", "message": "all slots are busy"})))),
+        (
+            "openai",
+            Sent::events(&event("error", json!({"code": "server_error", "message": "all slots are busy"}))),
+        ),
     ];
     let failing = shapes.into_iter().map(|(provider, sent)| async move {
         let world = World::new().await;
@@ -155,7 +217,11 @@ async fn an_answer_that_is_nothing_but_reasoning_is_told_to_be_that() {
     let cut = chunk(json!({}), Some("length"));
     let cases = [
         ("<think>They ask.", answer("<think>They ask."), "has only reasoned"),
-        ("a field of its own", chunk(json!({"reasoning_content": "They ask."}), Some("stop")), "has only reasoned"),
+        (
+            "a field of its own",
+            chunk(json!({"reasoning_content": "They ask."}), Some("stop")),
+            "has only reasoned",
+        ),
         ("up to its bound", words("<think>They ask.") + &cut, "became too long"),
         ("nothing up to its bound", cut.clone(), "became too long"),
         ("nothing at all", chunk(json!({}), Some("stop")), "had nothing to say"),
@@ -174,7 +240,9 @@ async fn an_answer_that_is_nothing_but_reasoning_is_told_to_be_that() {
 #[tokio::test]
 async fn a_call_goes_back_with_all_that_it_came_with() {
     let more = json!({"extra_content": {"google": {"thought_signature": "QUE="}}, "trace": 7});
-    let calls = chat_call("list_notes", "{}", more.clone()) + &chunk(json!({}), Some("tool_calls")) + "data: [DONE]\n\n";
+    let calls = chat_call("list_notes", "{}", more.clone())
+        + &chunk(json!({}), Some("tool_calls"))
+        + "data: [DONE]\n\n";
     let heard = ask("compatible", vec![Sent::events(&calls), Sent::events(&answer("Two loaves."))]).await;
     assert_eq!(heard.last["text"], "Two loaves.", "{} {}", heard.shown, heard.error);
     let messages = heard.requests[1]["messages"].as_array().unwrap();
@@ -188,11 +256,15 @@ async fn a_call_goes_back_with_all_that_it_came_with() {
 #[tokio::test]
 async fn arguments_in_events_of_their_own_are_those_of_the_call() {
     let item = json!({"type": "function_call", "id": "fc_9", "call_id": "call_9", "name": "add_note", "arguments": ""});
-    let delta = |text: &str| event("response.function_call_arguments.delta", json!({"item_id": "fc_9", "delta": text}));
+    let delta = |text: &str| {
+        event("response.function_call_arguments.delta", json!({"item_id": "fc_9", "delta": text}))
+    };
     let end = |text: &str| {
-        let response = json!({"status": "completed", "output": [], "usage": {"input_tokens": 23, "output_tokens": 5}});
+        let response =
+            json!({"status": "completed", "output": [], "usage": {"input_tokens": 23, "output_tokens": 5}});
         let said = event("response.output_text.delta", json!({"delta": text}));
-        if text.is_empty() { String::new() } else { said } + &event("response.completed", json!({"response": response}))
+        let said = if text.is_empty() { String::new() } else { said };
+        said + &event("response.completed", json!({"response": response}))
     };
     let calls = event("response.output_item.added", json!({"output_index": 0, "item": item}))
         + &delta("{\"key\":\"list\",\"content\":\"order")
@@ -246,12 +318,21 @@ async fn a_call_that_a_service_could_not_read_is_tried_once_more_and_then_by_the
     let within = Sent::events(&format!("data: {}\n\n", json!({"error": error})));
     for failed in [refused, within] {
         let heard = ask("compatible", vec![failed.clone(), Sent::events(&answer("Two loaves."))]).await;
-        assert_eq!((&heard.last["text"], heard.requests.len()), (&json!("Two loaves."), 2), "{}", heard.error);
+        assert_eq!(
+            (&heard.last["text"], heard.requests.len()),
+            (&json!("Two loaves."), 2),
+            "{}",
+            heard.error
+        );
 
         let world = World::new().await;
         let replay = Replay::start(vec![failed]).await;
         let other = Replay::start(vec![Sent::lines(&(line("I stand in.", false) + &line("", true)))]).await;
-        let recipe = world.at("compatible", &replay).set("LLM_FALLBACK", "ollama:m").set("OLLAMA_BASE_URL", &other.url);
+        let recipe = world
+            .at("compatible", &replay)
+            .set("LLM_FALLBACK", "ollama:m")
+            .set("OLLAMA_BASE_URL", &other.url)
+            .set("OLLAMA_MODEL", "m");
         let bot = recipe.spawn();
         bot.ready().await;
         assert_eq!(world.ask("how many loaves?").await["text"], "I stand in.");

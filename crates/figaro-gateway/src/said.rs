@@ -175,9 +175,10 @@ fn failed(label: &'static str) -> ApiError {
             label,
             "the answer became too long before the model had said anything: ask for less, or another model",
         ),
-        "unspoken" => {
-            ApiError::bad_gateway(label, "the model has reasoned and given no answer: ask again, or another model")
-        }
+        "unspoken" => ApiError::bad_gateway(
+            label,
+            "the model has reasoned and given no answer: ask again, or another model",
+        ),
         "misfit" => ApiError::bad_gateway(
             label,
             "the answer of the model does not fit the form that is asked for, also after it was asked to mend it",

@@ -238,7 +238,8 @@ impl Bill {
 
     /// Notes how the call failed. What broke off, fell silent or could not be read had been taken up; all else was refused.
     pub(super) const fn fail(&mut self, error: &ProviderError) {
-        self.asked = matches!(error, ProviderError::Cut(_) | ProviderError::Stalled(_) | ProviderError::Garbled(_));
+        self.asked =
+            matches!(error, ProviderError::Cut(_) | ProviderError::Stalled(_) | ProviderError::Garbled(_));
     }
 
     /// The most tokens of the answer.

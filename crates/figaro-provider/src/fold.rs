@@ -151,7 +151,9 @@ mod tests {
         for (finish, made) in cases {
             let mut pass = Pass::default();
             let end = Event::Completed { finish, usage: None };
-            [Event::TextDelta("Well.".into()), part(), call(), end].into_iter().for_each(|event| pass.absorb(event));
+            [Event::TextDelta("Well.".into()), part(), call(), end]
+                .into_iter()
+                .for_each(|event| pass.absorb(event));
             assert_eq!((pass.text.as_str(), pass.calls.len(), pass.private.len()), ("Well.", made, made));
         }
     }

@@ -276,7 +276,10 @@ impl Candidate {
 /// The tool that a refusal is about, by its name or its place: only where it speaks of a schema, since calls have names too.
 fn refused_tool<'a>(words: &str, mut names: impl Iterator<Item = &'a str> + Clone) -> Option<usize> {
     let lower = words.to_ascii_lowercase();
-    if !["schema", "parameters", "function_declarations", "functiondeclarations"].iter().any(|w| lower.contains(w)) {
+    if !["schema", "parameters", "function_declarations", "functiondeclarations"]
+        .iter()
+        .any(|w| lower.contains(w))
+    {
         return None;
     }
     let place = |before: &str| {
@@ -443,9 +446,15 @@ mod tests {
     fn a_refusal_names_its_tool_by_name_or_place() {
         let names = ["echo", "box__bake", "box__bake_all"];
         let cases = [
-            ("Invalid schema for function 'box__bake': In context=('properties', 'a'), array schema missing items.", Some(1)),
+            (
+                "Invalid schema for function 'box__bake': In context=('properties', 'a'), array schema missing items.",
+                Some(1),
+            ),
             ("Invalid schema for function 'box__bake_all'", Some(2)),
-            ("* GenerateContentRequest.tools[0].function_declarations[1].parameters.properties[a].items: missing field.", Some(1)),
+            (
+                "* GenerateContentRequest.tools[0].function_declarations[1].parameters.properties[a].items: missing field.",
+                Some(1),
+            ),
             ("Invalid 'tools[2].function.parameters': unknown type", Some(2)),
             ("tools.0.custom.input_schema: JSON schema is invalid", Some(0)),
             ("Invalid 'tools[7].function.parameters': unknown type", None),
@@ -460,7 +469,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_is_sent_without_the_tool_that_is_refused() {
-        let refused = || vec![Err(ProviderError::Refused("Invalid schema for function 't': no items".to_owned()))];
+        let refused =
+            || vec![Err(ProviderError::Refused("Invalid schema for function 't': no items".to_owned()))];
         let provider = fixed("a", refused());
         let models = Models::new([provider.clone() as Arc<dyn Provider>], name("a:x"), Vec::new());
         let tools = ["s", "t"].map(|name| Arc::new(ToolSpec::new(name, "", json!({}))));
@@ -468,8 +478,10 @@ mod tests {
         let told: Vec<_> = models.stream(&[name("a:x")], &request).collect().await;
         assert_eq!(told, refused());
         let asked = provider.asked.lock().unwrap();
-        let sent: Vec<Vec<&str>> =
-            asked.iter().map(|request| request.tools.iter().map(|tool| tool.name.as_str()).collect()).collect();
+        let sent: Vec<Vec<&str>> = asked
+            .iter()
+            .map(|request| request.tools.iter().map(|tool| tool.name.as_str()).collect())
+            .collect();
         assert_eq!(sent, [vec!["s", "t"], vec!["s"]]);
     }
 

@@ -96,7 +96,8 @@ async fn a_flood_of_tools_names_of_ours_orders_and_odd_schemas_do_no_harm() {
 
 /// Whether every list in a schema says what is in it.
 fn lists_say_what_is_in_them(schema: &Value) -> bool {
-    let is_list = schema["type"] == "array" || schema["type"].as_array().is_some_and(|kinds| kinds.contains(&json!("array")));
+    let is_list = schema["type"] == "array"
+        || schema["type"].as_array().is_some_and(|kinds| kinds.contains(&json!("array")));
     let inner = match schema {
         Value::Object(fields) => fields.values().collect::<Vec<_>>(),
         Value::Array(items) => items.iter().collect(),

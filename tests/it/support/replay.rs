@@ -89,7 +89,11 @@ impl Drop for Replay {
     }
 }
 
-async fn serve(mut client: TcpStream, answers: Arc<Vec<Sent>>, heard: Arc<Mutex<Vec<Value>>>) -> io::Result<()> {
+async fn serve(
+    mut client: TcpStream,
+    answers: Arc<Vec<Sent>>,
+    heard: Arc<Mutex<Vec<Value>>>,
+) -> io::Result<()> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(client.read_u8().await?);
@@ -111,7 +115,9 @@ async fn serve(mut client: TcpStream, answers: Arc<Vec<Sent>>, heard: Arc<Mutex<
     };
     let framing = if answer.breaks { "content-length: 1000000" } else { "x-framing: none" };
     let Sent { status, kind, .. } = answer;
-    let head = format!("HTTP/1.1 {status} Replayed\r\ncontent-type: {kind}\r\n{framing}\r\nconnection: close\r\n\r\n");
+    let head = format!(
+        "HTTP/1.1 {status} Replayed\r\ncontent-type: {kind}\r\n{framing}\r\nconnection: close\r\n\r\n"
+    );
     client.set_nodelay(true)?;
     client.write_all(head.as_bytes()).await?;
     for piece in answer.bytes.chunks(answer.piece) {

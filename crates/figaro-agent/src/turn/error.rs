@@ -45,7 +45,9 @@ pub enum TurnError {
     #[error("the model wrote nothing")]
     Empty,
     /// The model came to the bound on its answer before it had said anything, or within a call.
-    #[error("the answer became too long before the model had said anything: reasoning or a call took all of it")]
+    #[error(
+        "the answer became too long before the model had said anything: reasoning or a call took all of it"
+    )]
     Spent,
     /// The model has reasoned and gave no answer.
     #[error("the model has reasoned and given no answer")]
@@ -192,12 +194,9 @@ impl TurnError {
                 vec![Action::OtherModel]
             }
             Self::Internal => vec![Action::Retry],
-            Self::Model(..)
-            | Self::Withheld
-            | Self::Empty
-            | Self::Spent
-            | Self::Unspoken
-            | Self::Misfit => vec![Action::Retry, Action::OtherModel],
+            Self::Model(..) | Self::Withheld | Self::Empty | Self::Spent | Self::Unspoken | Self::Misfit => {
+                vec![Action::Retry, Action::OtherModel]
+            }
         };
         let may_go_on = was_shown && !again.is_empty();
         may_go_on.then_some(Action::GoOn).into_iter().chain(again).collect()

@@ -13,11 +13,8 @@ use crate::secret::Redactor;
 /// What never logs: libraries that log events they cannot read and refusals with their whole content, and one that
 /// calls it a fatal error when we end a connection, and another when a server that has died does not say goodbye. What
 /// fails there fails the calls as well, and these are told.
-const SILENT: [&str; 3] = [
-    "async_openai=off",
-    "rmcp::transport::worker=off",
-    "rmcp::transport::streamable_http_client=off",
-];
+const SILENT: [&str; 3] =
+    ["async_openai=off", "rmcp::transport::worker=off", "rmcp::transport::streamable_http_client=off"];
 
 /// What the MCP library logs of each message, which has people's words and as many lines as a server likes, unless it is asked for
 /// by its name.

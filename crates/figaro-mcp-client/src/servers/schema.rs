@@ -209,7 +209,8 @@ fn mend_bounds(fields: &mut Map<String, Value>) {
             fields.remove(word);
         }
     }
-    let is_plain = |pattern: &str| pattern.starts_with('^') && pattern.ends_with('$') && !pattern.contains("(?");
+    let is_plain =
+        |pattern: &str| pattern.starts_with('^') && pattern.ends_with('$') && !pattern.contains("(?");
     if fields.get("pattern").is_some_and(|pattern| !pattern.as_str().is_some_and(is_plain)) {
         fields.remove("pattern");
     }
@@ -307,8 +308,16 @@ mod tests {
         let args = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
         let cases = [
             ("nothing", json!({}), json!({"type": "object", "properties": {}})),
-            ("a table of PHP", json!({"type": "object", "properties": []}), json!({"type": "object", "properties": {}})),
-            ("an object or nothing", json!({"type": ["object", "null"], "properties": {"a": {"type": "string"}}}), a()),
+            (
+                "a table of PHP",
+                json!({"type": "object", "properties": []}),
+                json!({"type": "object", "properties": {}}),
+            ),
+            (
+                "an object or nothing",
+                json!({"type": ["object", "null"], "properties": {"a": {"type": "string"}}}),
+                a(),
+            ),
             ("no type", json!({"properties": {"a": {"type": "string"}}, "type": null}), a()),
             (
                 "what says nothing",
@@ -320,15 +329,27 @@ mod tests {
                 json!({"type": "object", "properties": {"a": {"description": "two\nlines\u{202e}"}}, "anyOf": [{"required": ["a"]}]}),
                 json!({"type": "object", "properties": {"a": {"description": "two lines"}}}),
             ),
-            ("alternatives", json!({"type": "object", "oneOf": [{"properties": {"a": {"type": "string"}}, "required": ["a"]}]}), a()),
+            (
+                "alternatives",
+                json!({"type": "object", "oneOf": [{"properties": {"a": {"type": "string"}}, "required": ["a"]}]}),
+                a(),
+            ),
             ("all of them", json!({"allOf": [args.clone()]}), needed()),
             (
                 "a reference",
                 json!({"$ref": "#/definitions/Args", "definitions": {"Args": args.clone()}}),
                 json!({"definitions": {"Args": args}, "type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}),
             ),
-            ("required and not described", json!({"properties": {"a": {"type": "string"}}, "required": ["a", "b", "a", 3]}), needed()),
-            ("required of old", json!({"properties": {"a": {"type": "string", "required": true}}, "required": true}), a()),
+            (
+                "required and not described",
+                json!({"properties": {"a": {"type": "string"}}, "required": ["a", "b", "a", 3]}),
+                needed(),
+            ),
+            (
+                "required of old",
+                json!({"properties": {"a": {"type": "string", "required": true}}, "required": true}),
+                a(),
+            ),
         ];
         for (name, schema, wanted) in cases {
             assert_eq!(of(&schema), Ok(wanted), "{name}");
@@ -340,30 +361,82 @@ mod tests {
         let word = || json!({"type": "string"});
         let cases = [
             ("a list of nothing", json!({"type": "array"}), json!({"type": "array", "items": {}})),
-            ("a list or nothing", json!({"type": ["array", "null"]}), json!({"type": ["array", "null"], "items": {}})),
-            ("a list in a list", json!({"type": "array", "items": {"type": "array"}}), json!({"type": "array", "items": {"type": "array", "items": {}}})),
-            ("a list of anything", json!({"type": "array", "items": true}), json!({"type": "array", "items": {}})),
-            ("a list by places", json!({"type": "array", "items": [word(), {"type": "array"}]}), json!({"type": "array", "items": {"anyOf": [word(), {"type": "array", "items": {}}]}})),
-            ("a list by places, newer", json!({"type": "array", "prefixItems": [word()]}), json!({"type": "array", "items": {"anyOf": [word()]}})),
-            ("a list among alternatives", json!({"anyOf": [{"type": "array"}, word()]}), json!({"anyOf": [{"type": "array", "items": {}}, word()]})),
+            (
+                "a list or nothing",
+                json!({"type": ["array", "null"]}),
+                json!({"type": ["array", "null"], "items": {}}),
+            ),
+            (
+                "a list in a list",
+                json!({"type": "array", "items": {"type": "array"}}),
+                json!({"type": "array", "items": {"type": "array", "items": {}}}),
+            ),
+            (
+                "a list of anything",
+                json!({"type": "array", "items": true}),
+                json!({"type": "array", "items": {}}),
+            ),
+            (
+                "a list by places",
+                json!({"type": "array", "items": [word(), {"type": "array"}]}),
+                json!({"type": "array", "items": {"anyOf": [word(), {"type": "array", "items": {}}]}}),
+            ),
+            (
+                "a list by places, newer",
+                json!({"type": "array", "prefixItems": [word()]}),
+                json!({"type": "array", "items": {"anyOf": [word()]}}),
+            ),
+            (
+                "a list among alternatives",
+                json!({"anyOf": [{"type": "array"}, word()]}),
+                json!({"anyOf": [{"type": "array", "items": {}}, word()]}),
+            ),
             ("anything", json!(true), json!({})),
             ("no schema", json!(null), json!({})),
             ("types of other languages", json!({"type": "int"}), json!({"type": "integer"})),
-            ("several, in capitals", json!({"type": ["STRING", "Null", "str"]}), json!({"type": ["string", "null"]})),
+            (
+                "several, in capitals",
+                json!({"type": ["STRING", "Null", "str"]}),
+                json!({"type": ["string", "null"]}),
+            ),
             ("any type", json!({"type": "any"}), json!({})),
             ("no choice", json!({"type": "string", "enum": []}), word()),
-            ("bounds of old", json!({"type": "integer", "minimum": 1, "exclusiveMinimum": true}), json!({"type": "integer", "minimum": 1})),
+            (
+                "bounds of old",
+                json!({"type": "integer", "minimum": 1, "exclusiveMinimum": true}),
+                json!({"type": "integer", "minimum": 1}),
+            ),
             ("a pattern without anchors", json!({"type": "string", "pattern": "[a-z"}), word()),
             ("a pattern that looks around", json!({"type": "string", "pattern": "^(?!a).*$"}), word()),
-            ("a plain pattern", json!({"type": "string", "pattern": "^a+$"}), json!({"type": "string", "pattern": "^a+$"})),
+            (
+                "a plain pattern",
+                json!({"type": "string", "pattern": "^a+$"}),
+                json!({"type": "string", "pattern": "^a+$"}),
+            ),
             ("a reference", json!({"$ref": "#/$defs/A"}), json!({"$ref": "#/$defs/A"})),
-            ("a reference to nothing", json!({"$ref": "#/$defs/B", "description": "B."}), json!({"description": "B."})),
+            (
+                "a reference to nothing",
+                json!({"$ref": "#/$defs/B", "description": "B."}),
+                json!({"description": "B."}),
+            ),
             ("a reference to elsewhere", json!({"$ref": "https://example.com/a.json"}), json!({})),
             ("alternatives that are none", json!({"type": "string", "anyOf": [], "oneOf": {}}), word()),
             ("a description that is none", json!({"type": "string", "description": ["a"]}), word()),
-            ("an object", json!({"type": "object", "properties": [], "required": ["b"]}), json!({"type": "object", "properties": {}})),
-            ("a table", json!({"type": "object", "additionalProperties": {"type": "array"}}), json!({"type": "object", "additionalProperties": {"type": "array", "items": {}}})),
-            ("a closed object", json!({"type": "object", "additionalProperties": false}), json!({"type": "object", "additionalProperties": false})),
+            (
+                "an object",
+                json!({"type": "object", "properties": [], "required": ["b"]}),
+                json!({"type": "object", "properties": {}}),
+            ),
+            (
+                "a table",
+                json!({"type": "object", "additionalProperties": {"type": "array"}}),
+                json!({"type": "object", "additionalProperties": {"type": "array", "items": {}}}),
+            ),
+            (
+                "a closed object",
+                json!({"type": "object", "additionalProperties": false}),
+                json!({"type": "object", "additionalProperties": false}),
+            ),
             ("a constant", json!({"const": 3}), json!({"const": 3})),
         ];
         for (name, schema, wanted) in cases {
@@ -387,7 +460,10 @@ mod tests {
                 "the schema of its arguments has",
             ),
             (json!({"properties": {"a": {"type": "strin"}}}), "the schema of its arguments is none:"),
-            (json!({"properties": {"a": {"type": "integer", "minimum": "1"}}}), "the schema of its arguments is none:"),
+            (
+                json!({"properties": {"a": {"type": "integer", "minimum": "1"}}}),
+                "the schema of its arguments is none:",
+            ),
             (deep, "the schema of its arguments is deeper than 12"),
         ];
         for (schema, words) in refused {

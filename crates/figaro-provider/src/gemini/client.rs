@@ -31,12 +31,7 @@ impl GeminiClient {
     }
 
     /// The pieces of one answer. The pulse beats with every byte.
-    pub(super) async fn ask(
-        &self,
-        model: &str,
-        body: &Value,
-        pulse: Pulse,
-    ) -> Result<Values, ProviderError> {
+    pub(super) async fn ask(&self, model: &str, body: &Value, pulse: Pulse) -> Result<Values, ProviderError> {
         let url = format!("{}models/{}:streamGenerateContent?alt=sse", self.base_url, checked(model)?);
         let request = self.http.post(url).header(KEY_HEADER, self.key_header()?).json(body);
         streamed(request.send().await.map_err(|error| error::from_reqwest(&error))?, pulse).await

@@ -416,5 +416,4 @@ mod tests {
         assert_eq!(run(&[early.clone(), last]), told(Usage { input: 109, cached: 4, output: 23 }));
         assert_eq!(run(&[early, end("STOP")]), told(Usage { input: 9, cached: 0, output: 0 }));
     }
-
 }

@@ -14,8 +14,8 @@ mod wire;
 
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use ulid::Ulid;
 
 use self::client::GeminiClient;
@@ -23,7 +23,7 @@ use self::decoder::Decoder;
 pub(super) use self::descriptor::DESCRIPTOR;
 use self::name::NAME;
 use self::wire::Signatures;
-use super::http::decode::{Values, decoded};
+use super::http::decode::{Habits, Values, decoded};
 use super::http::idle::Pulse;
 use super::http::{Watch, error};
 use super::{Capabilities, EventStream, Provider, ProviderError, Request};
@@ -76,7 +76,8 @@ impl Provider for Gemini {
         let client = self.client.clone();
         self.watch.clone().over(move |pulse| async move {
             let decoder = Decoder::new(&request.model, format!("call-{}", Ulid::new()));
-            Ok(decoded(answer(&client, &request, pulse).await?, decoder))
+            let habit = Habits::default().of(&request.model);
+            Ok(decoded(answer(&client, &request, pulse).await?, decoder, habit))
         })
     }
 }

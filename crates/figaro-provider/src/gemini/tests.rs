@@ -176,7 +176,8 @@ impl Subject for Google {
             return at >= Self::rich().concat().trim_ascii_end().len();
         }
         let Some((last, rest)) = told.split_last() else { return false };
-        let rest: Told = rest.iter().filter(|event| !matches!(event, Ok(Event::Private(_)))).cloned().collect();
+        let rest: Told =
+            rest.iter().filter(|event| !matches!(event, Ok(Event::Private(_)))).cloned().collect();
         let is_answer = !rest.is_empty();
         let fits = match last {
             Err(ProviderError::Cut(_)) => true,
@@ -216,10 +217,14 @@ async fn an_answer_is_read_behind_a_byte_order_mark_and_as_a_list() {
     let list = format!("\u{feff}[{:#},\n{:#}]", text("a"), stop());
     for body in [marked, list] {
         let told = told::<Google>(Reply::stream(vec![body.clone().into()])).await;
-        assert!(told.first() == Some(&said("a")) && matches!(told.last(), Some(Ok(Event::Completed { .. }))), "{body}: {told:?}");
+        assert!(
+            told.first() == Some(&said("a")) && matches!(told.last(), Some(Ok(Event::Completed { .. }))),
+            "{body}: {told:?}"
+        );
     }
     let failed = json!([{"error": {"code": 503, "message": "m", "status": "UNAVAILABLE"}}]);
-    let told = told::<Google>(Reply::plain("200 OK\r\ncontent-type: application/json", &failed.to_string())).await;
+    let told =
+        told::<Google>(Reply::plain("200 OK\r\ncontent-type: application/json", &failed.to_string())).await;
     assert_eq!(told, [Err(ProviderError::Unavailable("m".into()))]);
 }
 

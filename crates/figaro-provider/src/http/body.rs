@@ -291,21 +291,30 @@ mod tests {
     #[test]
     fn lines_and_documents_are_read_as_well() {
         let cases: [(&str, Told); 10] = [
-            ("{\"done\": 1}\n\n  \r\nnot JSON\n{\"done\": 2}", vec![Ok(json!({"done": 1})), Ok(json!({"done": 2}))]),
-            ("\u{feff}{\"done\": 1}\n\u{feff}{\"done\": 2}\n", vec![Ok(json!({"done": 1})), Ok(json!({"done": 2}))]),
+            (
+                "{\"done\": 1}\n\n  \r\nnot JSON\n{\"done\": 2}",
+                vec![Ok(json!({"done": 1})), Ok(json!({"done": 2}))],
+            ),
+            (
+                "\u{feff}{\"done\": 1}\n\u{feff}{\"done\": 2}\n",
+                vec![Ok(json!({"done": 1})), Ok(json!({"done": 2}))],
+            ),
             ("{\"done\":\n{\"x\": 1}\n}", vec![Ok(json!({"done": {"x": 1}}))]),
-            ("\u{feff}[{\"candidates\": 1},\r\n{\"candidates\": 2}\r\n]\r\n", vec![
-                Ok(json!({"candidates": 1})),
-                Ok(json!({"candidates": 2})),
-            ]),
-            ("{\n \"error\": {\"message\": \"m\", \"code\": 503}\n}\n", vec![Err(ProviderError::Unavailable("m".into()))]),
+            (
+                "\u{feff}[{\"candidates\": 1},\r\n{\"candidates\": 2}\r\n]\r\n",
+                vec![Ok(json!({"candidates": 1})), Ok(json!({"candidates": 2}))],
+            ),
+            (
+                "{\n \"error\": {\"message\": \"m\", \"code\": 503}\n}\n",
+                vec![Err(ProviderError::Unavailable("m".into()))],
+            ),
             ("{\"done\": 1}\n{\"a\":\n{\"done\": 2}\n", vec![Ok(json!({"done": 1})), Ok(json!({"done": 2}))]),
             ("{\"done\": 1}\n{\"a\":", vec![Ok(json!({"done": 1})), broken()]),
             ("{\"done\": 1", vec![broken()]),
-            ("data: {\"delta\": 1}\n\n{\"error\": \"m\"}\n", vec![
-                Ok(json!({"delta": 1})),
-                Err(ProviderError::Unavailable("m".into())),
-            ]),
+            (
+                "data: {\"delta\": 1}\n\n{\"error\": \"m\"}\n",
+                vec![Ok(json!({"delta": 1})), Err(ProviderError::Unavailable("m".into()))],
+            ),
             ("", vec![]),
         ];
         for (text, expected) in cases {
@@ -315,8 +324,9 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_is_told_from_one_that_broke_off() {
-        let foreign =
-            || Err(ProviderError::Foreign("the answer is no stream of events; is the base URL right?".into()));
+        let foreign = || {
+            Err(ProviderError::Foreign("the answer is no stream of events; is the base URL right?".into()))
+        };
         let cases = [
             ("<html>\n<b>Hi</b>: x\n</html>", vec![foreign()]),
             ("Service Unavailable", vec![foreign()]),
@@ -341,7 +351,10 @@ mod tests {
         let limited = || ProviderError::RateLimited { retry_after: None, message: "m".into() };
         let cases = [
             ("event: error\ndata: {\"message\":\"m\",\"code\":503}\n\n", down()),
-            ("event: error\ndata: {\"error\":{\"message\":\"m\",\"type\":\"rate_limit_error\"}}\n\n", limited()),
+            (
+                "event: error\ndata: {\"error\":{\"message\":\"m\",\"type\":\"rate_limit_error\"}}\n\n",
+                limited(),
+            ),
             ("event:error\r\ndata:m\r\n\r\n", down()),
             ("data: {\"message\":\"m\",\"code\":429}\nevent: error\n\n", limited()),
             ("error: {\"code\":503,\"message\":\"m\"}\n\n", down()),

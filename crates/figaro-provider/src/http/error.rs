@@ -448,7 +448,10 @@ mod tests {
             (json!({"code": 502, "message": "m"}), ProviderError::Unavailable("m".into())),
             (json!({"code": 7, "message": "m"}), ProviderError::Unavailable("m".into())),
             (json!({"type": "overloaded_error", "message": "m"}), ProviderError::Unavailable("m".into())),
-            (json!({"type": "authentication_error", "message": "m"}), ProviderError::Unauthorized("m".into())),
+            (
+                json!({"type": "authentication_error", "message": "m"}),
+                ProviderError::Unauthorized("m".into()),
+            ),
             (json!({"type": "not_found_error", "message": "m"}), ProviderError::UnknownModel("m".into())),
             (json!({"status": "RESOURCE_EXHAUSTED", "message": "m"}), limited(None, "m")),
             (json!({"status": 529, "code": "busy", "message": "m"}), ProviderError::Unavailable("m".into())),

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use tracing::debug;
 
 use super::arguments::Arguments;
+use crate::beside::beside;
 use figaro_domain::tool::Call;
 
 /// So many bytes are kept of all calls of an answer, before whoever bounds the answer sees any of them: more than it may
@@ -211,11 +212,6 @@ impl Piece {
 
 /// What a piece has beside what every call has.
 fn more(piece: &Value, function: &Value) -> Map<String, Value> {
-    let beside = |value: &Value, known: &[&str]| {
-        let fields = value.as_object().into_iter().flatten();
-        let unknown = fields.filter(|(name, value)| !known.contains(&name.as_str()) && !value.is_null());
-        unknown.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>()
-    };
     let mut more = beside(piece, &["index", "id", "type", "function", "name", "arguments"]);
     let inner = beside(function, &["index", "id", "name", "arguments"]);
     if !inner.is_empty() && function != piece {
@@ -396,24 +392,47 @@ mod tests {
         let signed = json!({"google": {"thought_signature": "AA=="}});
         let piece = |piece: Value| json!({"tool_calls": [piece]});
         let cases = [
-            ("nothing", vec![json!({"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}})], json!({})),
-            ("beside its function", vec![json!({"id": "a", "function": {"name": "f", "arguments": "{}"}, "extra_content": signed})], json!({"extra_content": signed})),
-            ("within its function", vec![json!({"id": "a", "function": {"name": "f", "arguments": "{}", "sign": "S"}})], json!({"function": {"sign": "S"}})),
+            (
+                "nothing",
+                vec![
+                    json!({"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}),
+                ],
+                json!({}),
+            ),
+            (
+                "beside its function",
+                vec![
+                    json!({"id": "a", "function": {"name": "f", "arguments": "{}"}, "extra_content": signed}),
+                ],
+                json!({"extra_content": signed}),
+            ),
+            (
+                "within its function",
+                vec![json!({"id": "a", "function": {"name": "f", "arguments": "{}", "sign": "S"}})],
+                json!({"function": {"sign": "S"}}),
+            ),
             (
                 "in a later piece",
-                vec![json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{"}}), json!({"index": 0, "function": {"arguments": "}"}, "extra_content": signed, "x": null})],
+                vec![
+                    json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{"}}),
+                    json!({"index": 0, "function": {"arguments": "}"}, "extra_content": signed, "x": null}),
+                ],
                 json!({"extra_content": signed}),
             ),
             (
                 "with a call that is said again",
-                vec![json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}), json!({"index": 0, "id": "a", "function": {"arguments": "{}"}, "signature": 7})],
+                vec![
+                    json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}),
+                    json!({"index": 0, "id": "a", "function": {"arguments": "{}"}, "signature": 7}),
+                ],
                 json!({"signature": 7}),
             ),
         ];
         for (name, pieces, expected) in cases {
             let mut calls = Calls::default();
             pieces.into_iter().for_each(|sent| calls.absorb(&piece(sent)));
-            let more: Vec<Value> = calls.end(&mut HashSet::new()).into_iter().map(|(_, more)| more.into()).collect();
+            let more: Vec<Value> =
+                calls.end(&mut HashSet::new()).into_iter().map(|(_, more)| more.into()).collect();
             assert_eq!(more, [expected], "{name}");
         }
         let old = json!({"function_call": {"name": "f", "arguments": "{}", "sign": "S"}});

@@ -232,9 +232,14 @@ async fn an_answer_that_is_no_stream_is_read_all_the_same() {
     for kind in ["application/json", "text/event-stream", "text/plain"] {
         let head = format!("200 OK\r\ncontent-type: {kind}");
         for body in [whole.to_string(), format!("{whole:#}\n")] {
-            assert_eq!(told::<Chat>(Reply::plain(&head, &body)).await, [text("a"), completed(None)], "{body}");
+            assert_eq!(
+                told::<Chat>(Reply::plain(&head, &body)).await,
+                [text("a"), completed(None)],
+                "{body}"
+            );
         }
-        for body in [failed.to_string(), format!("[{failed:#}]"), format!("event: error\ndata: {failed}\n\n")] {
+        for body in [failed.to_string(), format!("[{failed:#}]"), format!("event: error\ndata: {failed}\n\n")]
+        {
             assert_eq!(told::<Chat>(Reply::plain(&head, &body)).await, limited(), "{body}");
         }
     }
@@ -248,11 +253,44 @@ async fn a_byte_order_mark_does_no_harm() {
     assert_eq!(told::<Chat>(Reply::stream(pieces)).await, [text("a"), completed(None)]);
 }
 
+/// Once a model was seen to begin so, its next answer shows nothing of it.
+#[tokio::test]
+async fn a_model_that_begins_its_reasoning_unmarked_is_known_by_it() {
+    let mut sent: Vec<Vec<&str>> = vec![vec!["hm", "</think>\nTwo"]; 2];
+    sent.extend([vec!["One", " loaf"], vec!["Three", "."]]);
+    let bodies: Vec<Vec<u8>> = sent
+        .iter()
+        .map(|pieces| {
+            pieces.iter().map(|piece| sse(&words(piece))).chain([sse(&stop())]).collect::<String>().into()
+        })
+        .collect();
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let server = Server::start(move |_| {
+        Reply::stream(vec![bodies[asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed)].clone()])
+    })
+    .await;
+    let provider = provider(&server.base_url, None);
+    let end = || completed(None);
+    let expected = [
+        vec![text("hm"), Ok(Event::Reasoned), text("Two"), end()],
+        vec![text("Two"), end()],
+        // It does so no more.
+        vec![text("One loaf"), end()],
+        vec![text("Three"), text("."), end()],
+    ];
+    for expected in expected {
+        assert_eq!(ask::<Chat>(&provider).await, expected);
+    }
+}
+
 #[tokio::test]
 async fn reasoning_in_the_text_is_told_apart_from_the_answer() {
     let cases = [
         (vec!["<think>h", "m</think>Two"], vec![text("Two"), completed(None)]),
-        (vec!["hm", "\n</thi", "nk>\n\nTwo"], vec![text("hm"), text("\n"), Ok(Event::Reasoned), text("Two"), completed(None)]),
+        (
+            vec!["hm", "\n</thi", "nk>\n\nTwo"],
+            vec![text("hm"), text("\n"), Ok(Event::Reasoned), text("Two"), completed(None)],
+        ),
         (vec!["<think>hm"], vec![Ok(Event::Reasoned), completed(None)]),
         (vec!["hm</think>"], vec![text("hm"), Ok(Event::Reasoned), completed(None)]),
     ];

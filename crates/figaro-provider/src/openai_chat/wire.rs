@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::calls::is_object;
 use super::name::NAME;
 use super::reasoning::{CALLS, CONTENT, FIELDS};
+use crate::beside::put_back;
 use crate::{AnswerSchema, Capabilities, Image, Item, Request, ToolSpec};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::OutputFormat;
@@ -171,25 +172,12 @@ fn give_back(private: &[PrivatePart], model: &str, reasons: bool, message: &mut 
             }
         }
         for call in message["tool_calls"].as_array_mut().into_iter().flatten() {
-            let more = call["id"].as_str().and_then(|id| part[CALLS].get(id)).and_then(Value::as_object);
-            more.into_iter().flatten().for_each(|(field, value)| add(call, field, value));
+            let kept = call["id"].as_str().and_then(|id| part[CALLS].get(id));
+            kept.into_iter().for_each(|kept| put_back(call, kept));
         }
     }
     if reasons && message.get(CONTENT).is_none() {
         message[CONTENT] = "".into();
-    }
-}
-
-/// Adds a field to a call, or to its function; what it has itself stays.
-fn add(call: &mut Value, field: &str, value: &Value) {
-    match (call.get_mut(field), value) {
-        (None, value) => call[field] = value.clone(),
-        (Some(Value::Object(inner)), Value::Object(more)) => {
-            for (field, value) in more {
-                inner.entry(field).or_insert_with(|| value.clone());
-            }
-        }
-        (Some(_), _) => {}
     }
 }
 
@@ -306,7 +294,9 @@ mod tests {
             "gone": {"extra_content": 1},
         });
         let parts = vec![private("compatible", json!({"model": "m", "calls": more}))];
-        let items = || vec![Item::user("Note it"), said("", vec![called("a", "{}"), called("b", "{}")], parts.clone())];
+        let items = || {
+            vec![Item::user("Note it"), said("", vec![called("a", "{}"), called("b", "{}")], parts.clone())]
+        };
         let plain = |id: &str| json!({"id": id, "type": "function", "function": {"name": "add_note", "arguments": "{}"}});
         let (mut a, mut b) = (plain("a"), plain("b"));
         assert_eq!(messages_of("another", items())[1]["tool_calls"], json!([a, b]));

@@ -81,12 +81,13 @@ impl Calls {
     /// The calls that have all their arguments, as items; told once the answer is whole.
     pub(super) fn whole(&self) -> Vec<Value> {
         let whole = self.begun.iter().filter(|call| call.is_whole);
-        whole.map(|call| {
-            let mut item = call.item.clone();
-            item["arguments"] = call.arguments.as_str().into();
-            item
-        })
-        .collect()
+        whole
+            .map(|call| {
+                let mut item = call.item.clone();
+                item["arguments"] = call.arguments.as_str().into();
+                item
+            })
+            .collect()
     }
 
     /// Whether one has begun that lacks a part of its arguments.
@@ -119,7 +120,10 @@ mod tests {
 
     fn begins(id: &str, place: u64) -> Value {
         let call_id = format!("call_{id}");
-        added(json!({"type": "function_call", "id": id, "call_id": call_id, "name": "f", "arguments": ""}), place)
+        added(
+            json!({"type": "function_call", "id": id, "call_id": call_id, "name": "f", "arguments": ""}),
+            place,
+        )
     }
 
     fn delta(id: &str, place: u64, text: &str) -> Value {
@@ -134,13 +138,45 @@ mod tests {
     fn arguments_are_put_together_from_events_of_their_own() {
         let nameless = json!({"type": "response.function_call_arguments.delta", "delta": "{}"});
         let cases = [
-            ("as OpenAI does", vec![begins("a", 0), delta("a", 0, "{\"x\""), delta("a", 0, ":1}"), done("a", 0, json!("{\"x\":1}"))], "call_a{\"x\":1}"),
+            (
+                "as OpenAI does",
+                vec![
+                    begins("a", 0),
+                    delta("a", 0, "{\"x\""),
+                    delta("a", 0, ":1}"),
+                    done("a", 0, json!("{\"x\":1}")),
+                ],
+                "call_a{\"x\":1}",
+            ),
             ("no deltas", vec![begins("a", 0), done("a", 0, json!("{}"))], "call_a{}"),
-            ("nothing at the end", vec![begins("a", 0), delta("a", 0, "{}"), done("a", 0, Value::Null)], "call_a{}"),
+            (
+                "nothing at the end",
+                vec![begins("a", 0), delta("a", 0, "{}"), done("a", 0, Value::Null)],
+                "call_a{}",
+            ),
             ("an object", vec![begins("a", 0), done("a", 0, json!({"x": 1}))], "call_a{\"x\":1}"),
-            ("two by turns", vec![begins("a", 0), begins("b", 1), delta("b", 1, "{}"), delta("a", 0, "[]"), done("a", 0, json!("")), done("b", 1, json!(""))], "call_a[] call_b{}"),
-            ("other ids, one place", vec![begins("a", 0), delta("z", 0, "{}"), done("z", 0, json!(""))], "call_a{}"),
-            ("neither", vec![begins("a", 0), nameless, json!({"type": "response.function_call_arguments.done"})], "call_a{}"),
+            (
+                "two by turns",
+                vec![
+                    begins("a", 0),
+                    begins("b", 1),
+                    delta("b", 1, "{}"),
+                    delta("a", 0, "[]"),
+                    done("a", 0, json!("")),
+                    done("b", 1, json!("")),
+                ],
+                "call_a[] call_b{}",
+            ),
+            (
+                "other ids, one place",
+                vec![begins("a", 0), delta("z", 0, "{}"), done("z", 0, json!(""))],
+                "call_a{}",
+            ),
+            (
+                "neither",
+                vec![begins("a", 0), nameless, json!({"type": "response.function_call_arguments.done"})],
+                "call_a{}",
+            ),
             ("cut", vec![begins("a", 0), delta("a", 0, "{\"x")], ""),
             ("no call", vec![added(json!({"type": "message"}), 0), delta("a", 0, "{}")], ""),
         ];
@@ -149,7 +185,8 @@ mod tests {
             events.iter().for_each(|event| calls.absorb(event));
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             let whole = calls.whole();
-            let told: Vec<String> = whole.iter().map(|item| text(&item["call_id"]) + &text(&item["arguments"])).collect();
+            let told: Vec<String> =
+                whole.iter().map(|item| text(&item["call_id"]) + &text(&item["arguments"])).collect();
             assert_eq!(told.join(" "), expected, "{name}");
             assert_eq!(calls.is_open(), name == "cut", "{name}");
         }
@@ -159,8 +196,12 @@ mod tests {
     fn a_whole_call_gets_what_came_before() {
         let mut calls = Calls::default();
         [begins("a", 0), delta("a", 0, "{}")].iter().for_each(|event| calls.absorb(event));
-        let told = calls.completed(&json!({"type": "function_call", "id": "a", "status": "completed", "arguments": ""}));
-        assert_eq!((&told["call_id"], &told["name"], &told["arguments"]), (&json!("call_a"), &json!("f"), &json!("{}")));
+        let told = calls
+            .completed(&json!({"type": "function_call", "id": "a", "status": "completed", "arguments": ""}));
+        assert_eq!(
+            (&told["call_id"], &told["name"], &told["arguments"]),
+            (&json!("call_a"), &json!("f"), &json!("{}"))
+        );
         let own = json!({"type": "function_call", "id": "z", "call_id": "z", "name": "g", "arguments": "[]"});
         assert_eq!(calls.completed(&own), own);
     }

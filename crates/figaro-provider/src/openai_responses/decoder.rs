@@ -3,11 +3,12 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use tracing::debug;
 
 use super::calls::Calls;
 use super::name::NAME;
+use crate::beside::beside;
 use crate::http::decode::Decode;
 use crate::http::error;
 use crate::openai_client::cited;
@@ -15,6 +16,9 @@ use crate::{Event, Finish, ProviderError};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;
+
+/// The type of the part with what calls have of their service alone. It is no item of the API.
+pub(super) const CALLS: &str = "figaro.calls";
 
 /// What has been told of one answer so far.
 #[derive(Debug, Default)]
@@ -27,6 +31,8 @@ pub(super) struct Decoder {
     told: HashSet<String>,
     /// Calls that have begun.
     begun: Calls,
+    /// What calls have beside what every call has, by their ids.
+    more: Map<String, Value>,
     has_reasoned: bool,
     /// Names and arguments of calls that were told.
     calls: HashSet<(String, String)>,
@@ -66,7 +72,8 @@ impl Decode for Decoder {
 
     /// Without a word of its end, what came over a connection that was closed in good order is whole, unless a call lacks its end.
     fn end(&mut self) -> Result<Vec<Event>, ProviderError> {
-        let is_answer = !self.text.trim().is_empty() || !self.calls.is_empty() || !self.begun.whole().is_empty();
+        let is_answer =
+            !self.text.trim().is_empty() || !self.calls.is_empty() || !self.begun.whole().is_empty();
         match is_answer && !self.begun.is_open() {
             true => self.whole("response.completed", &Value::Null),
             false => Err(ProviderError::Cut("the stream ended early".into())),
@@ -141,6 +148,11 @@ impl Decoder {
         }
         let call = Call { id: id.to_owned(), name: text(&item["name"]), arguments: text(&item["arguments"]) };
         self.calls.insert((call.name.clone(), call.arguments.clone()));
+        let known = ["type", "id", "call_id", "name", "arguments", "status", "output_index"];
+        let more = beside(item, &known);
+        if !more.is_empty() {
+            self.more.insert(call.id.clone(), more.into());
+        }
         Some(Event::ToolCall(call))
     }
 
@@ -176,6 +188,11 @@ impl Decoder {
             let name = |item: &Value| (text(&item["name"]), text(&item["arguments"]));
             let missed = self.begun.whole().into_iter().filter(|item| !listed.contains(&name(item)));
             events.extend(missed.collect::<Vec<_>>().iter().filter_map(|item| self.call(item)));
+        }
+        let more = std::mem::take(&mut self.more);
+        if !more.is_empty() {
+            let data = json!({"type": CALLS, "calls": more});
+            events.push(Event::Private(PrivatePart { provider: NAME.into(), data }));
         }
         events.push(Event::Completed { finish, usage: usage(&response["usage"]) });
         Ok(events)
@@ -229,8 +246,6 @@ fn text(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use figaro_domain::source::Source;
 
@@ -347,10 +362,26 @@ mod tests {
         let cut = json!({"type": "response.incomplete", "response": {"output": [call("a", "")]}});
         let cases = [
             ("alone", vec![added("a", 0), written("a", "{\"x\":1}"), completed(&[])], "a{\"x\":1}|."),
-            ("and whole without them", vec![added("a", 0), written("a", "{}"), done(&call("a", "")), completed(&[])], "a{}|."),
-            ("and whole with them", vec![added("a", 0), written("a", "{\"x\":1}"), done(&a), completed(std::slice::from_ref(&a))], "a{\"x\":1}|."),
-            ("and at the end under another id", vec![added("a", 0), written("a", "{\"x\":1}"), completed(std::slice::from_ref(&b))], "b{\"x\":1}|."),
-            ("two", vec![added("a", 0), added("b", 1), written("b", "[]"), written("a", "{}"), completed(&[])], "a{}|b[]|."),
+            (
+                "and whole without them",
+                vec![added("a", 0), written("a", "{}"), done(&call("a", "")), completed(&[])],
+                "a{}|.",
+            ),
+            (
+                "and whole with them",
+                vec![added("a", 0), written("a", "{\"x\":1}"), done(&a), completed(std::slice::from_ref(&a))],
+                "a{\"x\":1}|.",
+            ),
+            (
+                "and at the end under another id",
+                vec![added("a", 0), written("a", "{\"x\":1}"), completed(std::slice::from_ref(&b))],
+                "b{\"x\":1}|.",
+            ),
+            (
+                "two",
+                vec![added("a", 0), added("b", 1), written("b", "[]"), written("a", "{}"), completed(&[])],
+                "a{}|b[]|.",
+            ),
             ("not to their end", vec![added("a", 0), completed(&[])], "."),
             ("in an answer that was cut", vec![added("a", 0), written("a", "{}"), cut], "."),
         ];
@@ -386,6 +417,15 @@ mod tests {
         let told = run(&events);
         assert_eq!(told.len(), 10_002);
         assert_eq!(told[10_000..], [called("b10000", "{\"at\":10000}"), stop()]);
+    }
+
+    #[test]
+    fn what_a_call_has_of_its_service_alone_is_kept() {
+        let mut item = call("a", "{}");
+        item["signature"] = json!("S");
+        let data = json!({"type": "figaro.calls", "calls": {"a": {"signature": "S"}}});
+        let kept = Ok(Event::Private(PrivatePart { provider: "openai".into(), data }));
+        assert_eq!(run(&[done(&item), completed(&[])]), [called("a", "{}"), kept, stop()]);
     }
 
     #[test]

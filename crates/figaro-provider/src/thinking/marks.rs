@@ -123,7 +123,8 @@ fn with_attributes(lower: &str) -> Option<(&'static Block, Option<usize>)> {
     let (name, _) = inner.split_once(char::is_whitespace)?;
     let end = inner.find('>').map(|end| end + 2);
     let is_open = end.is_some() || lower.len() < MAX_TAG_BYTES;
-    let tag = |block: &&Block| block.open.strip_prefix('<').and_then(|open| open.strip_suffix('>')) == Some(name);
+    let tag =
+        |block: &&Block| block.open.strip_prefix('<').and_then(|open| open.strip_suffix('>')) == Some(name);
     TAGGED.iter().find(tag).filter(|_| is_open).map(|block| (block, end))
 }
 

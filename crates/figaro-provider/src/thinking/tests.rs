@@ -17,7 +17,8 @@ fn left<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
     told
 }
 
-const HARMONY: &str = "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Hello<|return|>";
+const HARMONY: &str =
+    "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Hello<|return|>";
 const CODE: &str = "Write it so:\n```\n<think>hm</think>\nHello\n```\nIt ends with\n</think>\n.";
 
 const CASES: &[(&str, &str)] = &[
@@ -78,7 +79,10 @@ const CASES: &[(&str, &str)] = &[
     ("It ends with </think> and goes on.", "It ends with </think> and goes on."),
     ("\"</think>\" ends it.", "\"</think>\" ends it."),
     ("A <think> block\nends with\n</think>\nthere.", "A <think> block\nends with\n</think>\nthere."),
-    ("<think>hm</think>Put it in `<think>` and\n</think>\n, then go on.", "Put it in `<think>` and\n</think>\n, then go on."),
+    (
+        "<think>hm</think>Put it in `<think>` and\n</think>\n, then go on.",
+        "Put it in `<think>` and\n</think>\n, then go on.",
+    ),
 ];
 
 #[test]
@@ -119,6 +123,25 @@ fn what_was_told_is_taken_back_once_it_proves_to_be_reasoning() {
     assert!(thinking.has_reasoned());
     assert_eq!(thinking.pass(" loaves."), Passed { takes_back: false, text: " loaves.".into() });
     assert_eq!(thinking.end(), Passed::default());
+}
+
+#[test]
+fn of_a_model_that_begins_its_reasoning_unmarked_nothing_is_told_before_it_ends() {
+    let said = |text: &str| Passed { takes_back: false, text: text.into() };
+    let mut thinking = Thinking::of_model(true);
+    assert_eq!(thinking.pass("They ask."), said(""));
+    assert_eq!(thinking.pass("\n</think>\n\nTwo"), said("Two"));
+    assert_eq!((thinking.pass(" loaves."), thinking.end()), (said(" loaves."), said("")));
+    assert!(thinking.was_taken_back());
+    let mut thinking = Thinking::of_model(true);
+    assert_eq!((thinking.pass("Two "), thinking.pass("loaves.")), (said(""), said("")));
+    assert_eq!(thinking.end(), said("Two loaves."));
+    assert!(!thinking.was_taken_back());
+    let mut thinking = Thinking::of_model(true);
+    assert_eq!((thinking.pass("They ask.</think>"), thinking.end()), (said(""), said("")));
+    assert!(thinking.has_reasoned());
+    let mut thinking = Thinking::of_model(true);
+    assert_eq!((thinking.pass("<think>They ask.</think>Two"), thinking.end()), (said(""), said("Two")));
 }
 
 #[test]
