@@ -263,8 +263,8 @@ async fn arguments_in_events_of_their_own_are_those_of_the_call() {
         let response =
             json!({"status": "completed", "output": [], "usage": {"input_tokens": 23, "output_tokens": 5}});
         let said = event("response.output_text.delta", json!({"delta": text}));
-        (if text.is_empty() { String::new() } else { said })
-            + &event("response.completed", json!({"response": response}))
+        let said = if text.is_empty() { String::new() } else { said };
+        said + &event("response.completed", json!({"response": response}))
     };
     let calls = event("response.output_item.added", json!({"output_index": 0, "item": item}))
         + &delta("{\"key\":\"list\",\"content\":\"order")
@@ -331,7 +331,8 @@ async fn a_call_that_a_service_could_not_read_is_tried_once_more_and_then_by_the
         let recipe = world
             .at("compatible", &replay)
             .set("LLM_FALLBACK", "ollama:m")
-            .set("OLLAMA_BASE_URL", &other.url);
+            .set("OLLAMA_BASE_URL", &other.url)
+            .set("OLLAMA_MODEL", "m");
         let bot = recipe.spawn();
         bot.ready().await;
         assert_eq!(world.ask("how many loaves?").await["text"], "I stand in.");

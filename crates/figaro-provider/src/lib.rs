@@ -4,6 +4,7 @@
 //! Public types to start from: [`Provider`], [`embed::Embedder`], [`BUILTIN`].
 
 pub mod address;
+mod beside;
 mod builtin;
 mod capabilities;
 mod descriptor;

@@ -14,7 +14,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::http::decode::{Decode, Values, decoded};
+use super::http::decode::{Decode, Habits, Values, decoded};
 use super::http::idle::Pulse;
 use super::http::{Watch, error, json, streamed};
 use super::{EventStream, ProviderError};
@@ -36,6 +36,7 @@ pub(super) struct OpenAiClient {
     http: reqwest::Client,
     endpoint: Endpoint,
     watch: Watch,
+    habits: Habits,
 }
 
 impl OpenAiClient {
@@ -47,15 +48,16 @@ impl OpenAiClient {
         idle_limit: Duration,
     ) -> Self {
         let watch = Watch { redactor: Redactor::new(&key), idle_limit };
-        Self { http, endpoint: Endpoint::new(base_url, key), watch }
+        Self { http, endpoint: Endpoint::new(base_url, key), watch, habits: Habits::default() }
     }
 
     /// Posts a request and returns its answer as a stream of events.
     pub(super) fn stream(&self, path: Path, body: Value, decoder: impl Decode) -> EventStream {
         let client = self.clone();
         self.watch.clone().over(move |pulse| async move {
+            let habit = client.habits.of(body["model"].as_str().unwrap_or_default());
             let values = client.open(path, body, pulse).await?;
-            Ok(decoded(values, decoder))
+            Ok(decoded(values, decoder, habit))
         })
     }
 

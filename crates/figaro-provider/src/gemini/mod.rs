@@ -23,7 +23,7 @@ use self::decoder::Decoder;
 pub(super) use self::descriptor::DESCRIPTOR;
 use self::name::NAME;
 use self::wire::Signatures;
-use super::http::decode::{Values, decoded};
+use super::http::decode::{Habits, Values, decoded};
 use super::http::idle::Pulse;
 use super::http::{Watch, error};
 use super::{Capabilities, Demand, EventStream, Provider, ProviderError, Request};
@@ -82,7 +82,8 @@ impl Provider for Gemini {
         let client = self.client.clone();
         self.watch.clone().over(move |pulse| async move {
             let decoder = Decoder::new(&request.model, format!("call-{}", Ulid::new()));
-            Ok(decoded(answer(&client, &request, pulse).await?, decoder))
+            let habit = Habits::default().of(&request.model);
+            Ok(decoded(answer(&client, &request, pulse).await?, decoder, habit))
         })
     }
 }

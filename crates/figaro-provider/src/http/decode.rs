@@ -1,10 +1,12 @@
 //! The values of a streamed answer on their way through a decoder.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::BoxStream;
 use futures::{StreamExt, stream};
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::thinking::{Passed, Thinking};
@@ -44,15 +46,49 @@ pub(crate) trait Decode: Send + 'static {
     }
 }
 
+/// The models of a provider whose reasoning begins without a mark: a template has opened it before they write. Cheap to clone; all
+/// clones are one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Habits(Arc<Mutex<HashSet<String>>>);
+
+impl Habits {
+    /// The habit of a model.
+    pub(crate) fn of(&self, model: &str) -> Habit {
+        Habit { model: model.to_owned(), known: self.clone() }
+    }
+}
+
+/// Whether a model has the habit, by its answers so far.
+#[derive(Debug)]
+pub(crate) struct Habit {
+    model: String,
+    known: Habits,
+}
+
+impl Habit {
+    fn is_known(&self) -> bool {
+        self.known.0.lock().contains(&self.model)
+    }
+
+    fn note(&self, has_it: bool) {
+        let mut known = self.known.0.lock();
+        match has_it {
+            true => drop(known.insert(self.model.clone())),
+            false => drop(known.remove(&self.model)),
+        }
+    }
+}
+
 /// The values of an answer; the first error ends them.
 pub(crate) type Values = BoxStream<'static, Result<Value, ProviderError>>;
 
 /// The events of an answer; they end with [`Event::Completed`] or the first error.
-pub(crate) fn decoded(values: Values, decoder: impl Decode) -> EventStream {
+pub(crate) fn decoded(values: Values, decoder: impl Decode, habit: Habit) -> EventStream {
     let decoding = Decoding {
         values,
         decoder,
-        thinking: Thinking::default(),
+        thinking: Thinking::of_model(habit.is_known()),
+        habit,
         has_answer: false,
         has_taken_back: false,
         ready: VecDeque::new(),
@@ -76,6 +112,7 @@ struct Decoding<D> {
     values: Values,
     decoder: D,
     thinking: Thinking,
+    habit: Habit,
     /// Text of the answer, or a call, was told.
     has_answer: bool,
     /// It was told that what came so far was reasoning.
@@ -142,6 +179,7 @@ impl<D: Decode> Decoding<D> {
             if std::mem::take(&mut ends) {
                 let passed = self.thinking.end();
                 self.tell(passed);
+                self.habit.note(self.thinking.was_taken_back());
             }
             let has_reasoned = self.thinking.has_reasoned() || self.decoder.has_reasoned();
             let is_nothing_else = has_reasoned && !self.has_answer && !self.has_taken_back;

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 use tracing::debug;
 use ulid::Ulid;
 
 use super::name::NAME;
+use crate::beside::beside;
 use crate::http::decode::Decode;
 use crate::{Event, Finish, Item, ProviderError};
 use figaro_domain::conversation::PrivatePart;
@@ -20,6 +21,8 @@ pub(super) struct Decoder {
     taken: HashSet<String>,
     /// This answer's calls, as the server sent them.
     calls: HashSet<Value>,
+    /// What calls have beside what every call has, by their ids.
+    more: Map<String, Value>,
     thinking: String,
     has_text: bool,
     has_reasoned: bool,
@@ -88,16 +91,29 @@ impl Decoder {
         let free = given.filter(|id| !self.taken.contains(*id));
         let id = free.map_or_else(|| format!("call_{}", Ulid::new()), str::to_owned);
         self.taken.insert(id.clone());
+        let mut more = beside(sent, &["id", "type", "function"]);
+        let inner = beside(function, &["index", "name", "arguments"]);
+        if !inner.is_empty() {
+            more.insert("function".to_owned(), inner.into());
+        }
+        if !more.is_empty() {
+            self.more.insert(id.clone(), more.into());
+        }
         Some(Call { id, name: name.to_owned(), arguments: arguments(&function["arguments"]) })
     }
 
-    /// What led to calls: the model wants it back with their results.
+    /// What led to calls, and what they have beside what every call has: the model wants it back with their results.
     fn thoughts(&mut self) -> Option<Event> {
-        let thinking = std::mem::take(&mut self.thinking);
-        let kept = !thinking.is_empty() && !self.calls.is_empty();
-        kept.then(|| {
-            Event::Private(PrivatePart { provider: NAME.into(), data: json!({"thinking": thinking}) })
-        })
+        let (thinking, more) = (std::mem::take(&mut self.thinking), std::mem::take(&mut self.more));
+        let mut data = Map::new();
+        if !thinking.is_empty() {
+            data.insert("thinking".to_owned(), thinking.into());
+        }
+        if !more.is_empty() {
+            data.insert("calls".to_owned(), more.into());
+        }
+        let is_kept = !data.is_empty() && !self.calls.is_empty();
+        is_kept.then(|| Event::Private(PrivatePart { provider: NAME.into(), data: data.into() }))
     }
 
     fn finish(&self, reason: &Value) -> Result<Finish, ProviderError> {
@@ -132,6 +148,8 @@ fn usage(line: &Value) -> Option<Usage> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn run(decoder: &mut Decoder, lines: &[Value]) -> Vec<Result<Event, ProviderError>> {
@@ -204,6 +222,16 @@ mod tests {
             told(&[thinks("h"), thinks("m"), call, done("stop")]),
             [called("a", "{}"), Ok(thoughts), ended(Finish::Stop)]
         );
+    }
+
+    #[test]
+    fn what_a_call_has_of_its_service_alone_is_kept() {
+        let call = calls(
+            json!([{"id": "a", "signature": "S", "function": {"index": 0, "name": "f", "arguments": {}, "x": 1}}]),
+        );
+        let data = json!({"calls": {"a": {"signature": "S", "function": {"x": 1}}}});
+        let kept = Event::Private(PrivatePart { provider: "ollama".into(), data });
+        assert_eq!(told(&[call, done("stop")]), [called("a", "{}"), Ok(kept), ended(Finish::Stop)]);
     }
 
     #[test]

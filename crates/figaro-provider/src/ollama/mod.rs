@@ -28,7 +28,7 @@ use self::models::{Facts, Models};
 use self::name::NAME;
 use self::wire::Able;
 use super::fit::fit;
-use super::http::decode::decoded;
+use super::http::decode::{Habits, decoded};
 use super::http::idle::Pulse;
 use super::http::{Watch, error, streamed};
 use super::{Capabilities, Demand, EventStream, Provider, ProviderError, Request};
@@ -47,6 +47,7 @@ struct Ollama {
     watch: Watch,
     load_limit: Duration,
     models: Arc<Models>,
+    habits: Habits,
 }
 
 impl Ollama {
@@ -64,7 +65,7 @@ impl Ollama {
         let key = key.filter(|key| !key.expose_secret().is_empty());
         let watch = Watch { redactor: Redactor::new(&key), idle_limit };
         let client = Client::new(http, base_url, key.as_ref());
-        Self { client, watch, load_limit, models: Arc::default() }
+        Self { client, watch, load_limit, models: Arc::default(), habits: Habits::default() }
     }
 
     async fn open(self, mut request: Request, pulse: Pulse) -> Result<EventStream, ProviderError> {
@@ -109,7 +110,8 @@ impl Ollama {
         let answer = begun(answer, self.load_limit, pulse, self.watch.idle_limit).await;
         let answer = answer.map_err(|error| explained(error, model))?;
         let model = model.to_owned();
-        let events = decoded(streamed(answer, pulse.clone()).await?, Decoder::after(&request.items));
+        let values = streamed(answer, pulse.clone()).await?;
+        let events = decoded(values, Decoder::after(&request.items), self.habits.of(&model));
         Ok(events.map_err(move |error| explained(error, &model)).boxed())
     }
 

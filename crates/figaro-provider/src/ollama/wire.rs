@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::name::NAME;
+use crate::beside::put_back;
 use crate::{Image, Item, Request, ToolSpec};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::OutputFormat;
@@ -83,8 +84,8 @@ fn messages(request: &Request, able: Able) -> Vec<Value> {
         messages.extend(match item {
             Item::User { text, images } => Some(user(text, images, able)),
             Item::Assistant { text, calls, private } => {
-                let is_current = able.thinking && asked.is_none_or(|asked| at > asked);
-                assistant(text, if able.tools { calls } else { &[] }, if is_current { private } else { &[] })
+                let thinks = able.thinking && asked.is_none_or(|asked| at > asked);
+                assistant(text, if able.tools { calls } else { &[] }, private, thinks)
             }
             Item::ToolResult { call_id, name, output, images } if able.tools => {
                 let message =
@@ -111,18 +112,24 @@ fn with_images(mut message: Value, images: &[Image], able: Able) -> Value {
     message
 }
 
-fn assistant(text: &str, calls: &[Call], private: &[PrivatePart]) -> Option<Value> {
+fn assistant(text: &str, calls: &[Call], private: &[PrivatePart], thinks: bool) -> Option<Value> {
     if text.is_empty() && calls.is_empty() {
         return None;
     }
     let mut message = json!({"role": "assistant", "content": text});
-    let own = private.iter().filter(|part| part.provider == NAME);
-    let thoughts: String = own.filter_map(|part| part.data["thinking"].as_str()).collect();
-    if !thoughts.is_empty() {
+    let own = || private.iter().filter(|part| part.provider == NAME);
+    let thoughts: String = own().filter_map(|part| part.data["thinking"].as_str()).collect();
+    if thinks && !thoughts.is_empty() {
         message["thinking"] = thoughts.into();
     }
     if !calls.is_empty() {
-        message["tool_calls"] = calls.iter().map(call).collect();
+        let kept = |id: &str| own().filter_map(|part| part.data["calls"].get(id)).collect::<Vec<_>>();
+        let with_kept = |sent: &Call| {
+            let mut call = call(sent);
+            kept(&sent.id).into_iter().for_each(|kept| put_back(&mut call, kept));
+            call
+        };
+        message["tool_calls"] = calls.iter().map(with_kept).collect();
     }
     Some(message)
 }

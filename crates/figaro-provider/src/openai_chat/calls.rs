@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use tracing::debug;
 
 use super::arguments::Arguments;
+use crate::beside::beside;
 use figaro_domain::tool::Call;
 
 /// So many bytes are kept of all calls of an answer, before whoever bounds the answer sees any of them: more than it may
@@ -211,11 +212,6 @@ impl Piece {
 
 /// What a piece has beside what every call has.
 fn more(piece: &Value, function: &Value) -> Map<String, Value> {
-    let beside = |value: &Value, known: &[&str]| {
-        let fields = value.as_object().into_iter().flatten();
-        let unknown = fields.filter(|(name, value)| !known.contains(&name.as_str()) && !value.is_null());
-        unknown.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>()
-    };
     let mut more = beside(piece, &["index", "id", "type", "function", "name", "arguments"]);
     let inner = beside(function, &["index", "id", "name", "arguments"]);
     if !inner.is_empty() && function != piece {

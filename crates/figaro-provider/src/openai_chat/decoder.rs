@@ -183,6 +183,9 @@ fn finish(reason: &str) -> Result<Finish, ProviderError> {
         "error" | "network_error" | "insufficient_system_resource" => {
             Err(ProviderError::Unavailable(words()))
         }
+        "malformed_function_call" | "unexpected_tool_call" | "malformed_response" => {
+            Err(ProviderError::Garbled(words()))
+        }
         "abort" | "cancelled" => Err(ProviderError::Cut(words())),
         _ => Ok(Finish::Stop),
     }
@@ -383,6 +386,10 @@ mod tests {
             ("SAFETY", completed(Finish::Filtered("SAFETY".into()), None)),
             ("error", down("error")),
             ("insufficient_system_resource", down("insufficient_system_resource")),
+            (
+                "MALFORMED_FUNCTION_CALL",
+                Err(ProviderError::Garbled("it ended the answer with `MALFORMED_FUNCTION_CALL`".into())),
+            ),
             ("abort", cut("it ended the answer with `abort`")),
         ];
         for (reason, expected) in cases {

@@ -253,6 +253,36 @@ async fn a_byte_order_mark_does_no_harm() {
     assert_eq!(told::<Chat>(Reply::stream(pieces)).await, [text("a"), completed(None)]);
 }
 
+/// Once a model was seen to begin so, its next answer shows nothing of it.
+#[tokio::test]
+async fn a_model_that_begins_its_reasoning_unmarked_is_known_by_it() {
+    let mut sent: Vec<Vec<&str>> = vec![vec!["hm", "</think>\nTwo"]; 2];
+    sent.extend([vec!["One", " loaf"], vec!["Three", "."]]);
+    let bodies: Vec<Vec<u8>> = sent
+        .iter()
+        .map(|pieces| {
+            pieces.iter().map(|piece| sse(&words(piece))).chain([sse(&stop())]).collect::<String>().into()
+        })
+        .collect();
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let server = Server::start(move |_| {
+        Reply::stream(vec![bodies[asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed)].clone()])
+    })
+    .await;
+    let provider = provider(&server.base_url, None);
+    let end = || completed(None);
+    let expected = [
+        vec![text("hm"), Ok(Event::Reasoned), text("Two"), end()],
+        vec![text("Two"), end()],
+        // It does so no more.
+        vec![text("One loaf"), end()],
+        vec![text("Three"), text("."), end()],
+    ];
+    for expected in expected {
+        assert_eq!(ask::<Chat>(&provider).await, expected);
+    }
+}
+
 #[tokio::test]
 async fn reasoning_in_the_text_is_told_apart_from_the_answer() {
     let cases = [

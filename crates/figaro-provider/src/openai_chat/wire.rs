@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::calls::is_object;
 use super::name::NAME;
 use super::reasoning::{CALLS, CONTENT, FIELDS};
+use crate::beside::put_back;
 use crate::{AnswerSchema, Capabilities, Image, Item, Request, ToolChoice, ToolSpec};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::OutputFormat;
@@ -181,25 +182,12 @@ fn give_back(private: &[PrivatePart], model: &str, reasons: bool, message: &mut 
             }
         }
         for call in message["tool_calls"].as_array_mut().into_iter().flatten() {
-            let more = call["id"].as_str().and_then(|id| part[CALLS].get(id)).and_then(Value::as_object);
-            more.into_iter().flatten().for_each(|(field, value)| add(call, field, value));
+            let kept = call["id"].as_str().and_then(|id| part[CALLS].get(id));
+            kept.into_iter().for_each(|kept| put_back(call, kept));
         }
     }
     if reasons && message.get(CONTENT).is_none() {
         message[CONTENT] = "".into();
-    }
-}
-
-/// Adds a field to a call, or to its function; what it has itself stays.
-fn add(call: &mut Value, field: &str, value: &Value) {
-    match (call.get_mut(field), value) {
-        (None, value) => call[field] = value.clone(),
-        (Some(Value::Object(inner)), Value::Object(more)) => {
-            for (field, value) in more {
-                inner.entry(field).or_insert_with(|| value.clone());
-            }
-        }
-        (Some(_), _) => {}
     }
 }
 

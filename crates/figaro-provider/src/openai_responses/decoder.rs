@@ -3,11 +3,12 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use tracing::debug;
 
 use super::calls::Calls;
 use super::name::NAME;
+use crate::beside::beside;
 use crate::http::decode::Decode;
 use crate::http::error;
 use crate::openai_client::cited;
@@ -15,6 +16,9 @@ use crate::{Event, Finish, ProviderError};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;
+
+/// The type of the part with what calls have of their service alone. It is no item of the API.
+pub(super) const CALLS: &str = "figaro.calls";
 
 /// What has been told of one answer so far.
 #[derive(Debug, Default)]
@@ -27,6 +31,8 @@ pub(super) struct Decoder {
     told: HashSet<String>,
     /// Calls that have begun.
     begun: Calls,
+    /// What calls have beside what every call has, by their ids.
+    more: Map<String, Value>,
     has_reasoned: bool,
     /// Names and arguments of calls that were told.
     calls: HashSet<(String, String)>,
@@ -142,6 +148,11 @@ impl Decoder {
         }
         let call = Call { id: id.to_owned(), name: text(&item["name"]), arguments: text(&item["arguments"]) };
         self.calls.insert((call.name.clone(), call.arguments.clone()));
+        let known = ["type", "id", "call_id", "name", "arguments", "status", "output_index"];
+        let more = beside(item, &known);
+        if !more.is_empty() {
+            self.more.insert(call.id.clone(), more.into());
+        }
         Some(Event::ToolCall(call))
     }
 
@@ -177,6 +188,11 @@ impl Decoder {
             let name = |item: &Value| (text(&item["name"]), text(&item["arguments"]));
             let missed = self.begun.whole().into_iter().filter(|item| !listed.contains(&name(item)));
             events.extend(missed.collect::<Vec<_>>().iter().filter_map(|item| self.call(item)));
+        }
+        let more = std::mem::take(&mut self.more);
+        if !more.is_empty() {
+            let data = json!({"type": CALLS, "calls": more});
+            events.push(Event::Private(PrivatePart { provider: NAME.into(), data }));
         }
         events.push(Event::Completed { finish, usage: usage(&response["usage"]) });
         Ok(events)
@@ -230,8 +246,6 @@ fn text(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use figaro_domain::source::Source;
 
@@ -403,6 +417,15 @@ mod tests {
         let told = run(&events);
         assert_eq!(told.len(), 10_002);
         assert_eq!(told[10_000..], [called("b10000", "{\"at\":10000}"), stop()]);
+    }
+
+    #[test]
+    fn what_a_call_has_of_its_service_alone_is_kept() {
+        let mut item = call("a", "{}");
+        item["signature"] = json!("S");
+        let data = json!({"type": "figaro.calls", "calls": {"a": {"signature": "S"}}});
+        let kept = Ok(Event::Private(PrivatePart { provider: "openai".into(), data }));
+        assert_eq!(run(&[done(&item), completed(&[])]), [called("a", "{}"), kept, stop()]);
     }
 
     #[test]

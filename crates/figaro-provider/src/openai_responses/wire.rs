@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::decoder::CALLS;
 use super::name::NAME;
+use crate::beside::put_back;
 use crate::{AnswerSchema, Capabilities, Image, Item, Request, ToolChoice, ToolSpec};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::OutputFormat;
@@ -108,12 +110,17 @@ fn assistant(text: &str, calls: &[Call], private: &[PrivatePart], reasons: bool)
     if !text.is_empty() {
         items.push(message("assistant", "output_text", text));
     }
-    items.extend(calls.iter().map(call));
+    let own = || private.iter().filter(|part| part.provider == NAME).map(|part| &part.data);
+    items.extend(calls.iter().map(|sent| {
+        let mut call = call(sent);
+        own().filter_map(|data| data["calls"].get(&sent.id)).for_each(|kept| put_back(&mut call, kept));
+        call
+    }));
     if items.is_empty() {
         return items;
     }
-    let own = private.iter().filter(|part| part.provider == NAME).map(|part| &part.data);
-    let kept = own.filter(|data| reasons || data["encrypted_content"].is_null());
+    let items_of_theirs = own().filter(|data| data["type"] != CALLS);
+    let kept = items_of_theirs.filter(|data| reasons || data["encrypted_content"].is_null());
     items.splice(0..0, kept.cloned());
     items
 }
@@ -175,6 +182,16 @@ mod tests {
         for (model, expected) in cases {
             assert_eq!(reasons(model), expected, "{model}");
         }
+    }
+
+    #[test]
+    fn a_call_goes_back_with_all_that_it_came_with() {
+        let call = Call { id: "call_1".into(), name: "f".into(), arguments: "{}".into() };
+        let data = json!({"type": "figaro.calls", "calls": {"call_1": {"signature": "S", "name": "other"}}});
+        let private = vec![private("openai", data)];
+        let items = vec![Item::Assistant { text: String::new(), calls: vec![call], private }];
+        let expected = json!([{"type": "function_call", "call_id": "call_1", "name": "f", "arguments": "{}", "signature": "S"}]);
+        assert_eq!(ask("gpt-4.1-mini", items, Vec::new())["input"], expected);
     }
 
     #[test]

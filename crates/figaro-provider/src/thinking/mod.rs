@@ -19,6 +19,9 @@ pub(crate) struct Thinking {
     /// There was a block.
     has_block: bool,
     answer: Answer,
+    /// Text that may prove to be reasoning, where it is not told before that is known.
+    kept: Option<String>,
+    was_taken_back: bool,
 }
 
 /// What is to be told.
@@ -74,6 +77,16 @@ impl Answer {
 }
 
 impl Thinking {
+    /// Of a model that `begins_unmarked`: nothing is told before the end of its reasoning, or of its text.
+    pub(crate) fn of_model(begins_unmarked: bool) -> Self {
+        Self { kept: begins_unmarked.then(String::new), ..Self::default() }
+    }
+
+    /// Whether its reasoning began without a mark.
+    pub(crate) const fn was_taken_back(&self) -> bool {
+        self.was_taken_back
+    }
+
     /// What can be told of the text so far and not told yet.
     pub(crate) fn pass(&mut self, text: &str) -> Passed {
         self.held.push_str(text);
@@ -99,6 +112,9 @@ impl Thinking {
                 Place::Answer => self.answer(is_end, &mut passed),
             };
             if !goes_on {
+                if let Some(kept) = self.kept.take_if(|_| is_end) {
+                    passed.text.insert_str(0, &kept);
+                }
                 return passed;
             }
         }
@@ -192,7 +208,9 @@ impl Thinking {
     }
 
     fn take_back(&mut self, mark: Mark, passed: &mut Passed) {
-        *passed = Passed { takes_back: true, text: String::new() };
+        // What was kept back was never told.
+        *passed = Passed { takes_back: self.kept.take().is_none(), text: String::new() };
+        self.was_taken_back = true;
         let ends = if let Mark::Answer(ends) = mark { ends } else { &[] };
         self.answer = Answer { ends, ..Answer::default() };
         self.has_block = true;
@@ -201,7 +219,7 @@ impl Thinking {
 
     fn tell(&mut self, text: &str, passed: &mut Passed) {
         self.answer.note(text);
-        passed.text.push_str(text);
+        self.kept.as_mut().unwrap_or(&mut passed.text).push_str(text);
     }
 }
 

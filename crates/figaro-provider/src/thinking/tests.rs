@@ -126,6 +126,25 @@ fn what_was_told_is_taken_back_once_it_proves_to_be_reasoning() {
 }
 
 #[test]
+fn of_a_model_that_begins_its_reasoning_unmarked_nothing_is_told_before_it_ends() {
+    let said = |text: &str| Passed { takes_back: false, text: text.into() };
+    let mut thinking = Thinking::of_model(true);
+    assert_eq!(thinking.pass("They ask."), said(""));
+    assert_eq!(thinking.pass("\n</think>\n\nTwo"), said("Two"));
+    assert_eq!((thinking.pass(" loaves."), thinking.end()), (said(" loaves."), said("")));
+    assert!(thinking.was_taken_back());
+    let mut thinking = Thinking::of_model(true);
+    assert_eq!((thinking.pass("Two "), thinking.pass("loaves.")), (said(""), said("")));
+    assert_eq!(thinking.end(), said("Two loaves."));
+    assert!(!thinking.was_taken_back());
+    let mut thinking = Thinking::of_model(true);
+    assert_eq!((thinking.pass("They ask.</think>"), thinking.end()), (said(""), said("")));
+    assert!(thinking.has_reasoned());
+    let mut thinking = Thinking::of_model(true);
+    assert_eq!((thinking.pass("<think>They ask.</think>Two"), thinking.end()), (said(""), said("Two")));
+}
+
+#[test]
 fn space_is_looked_at_once() {
     let mut thinking = Thinking::default();
     for count in 1..=1000 {
