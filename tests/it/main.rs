@@ -47,6 +47,7 @@ mod hostile;
 mod http;
 mod http_bounds;
 mod http_callers;
+mod http_clients;
 mod http_documented;
 mod http_erased;
 mod http_kept;
