@@ -36,6 +36,13 @@ class Model(BaseHTTPRequestHandler):
             return self.stream([{"content": '{"summary": "They said hello.", "importance": 5}'}], "stop")
         if last["role"] == "tool":
             return self.stream([{"content": f"The tool says: {text(last)}"}], "stop")
+        choice = body.get("tool_choice")
+        if choice and choice != "auto" and names:
+            # Instructor and pydantic-ai have their answers come as calls.
+            name = choice["function"]["name"] if isinstance(choice, dict) else names[0]
+            call = {"index": 0, "id": "call_1", "type": "function"}
+            call["function"] = {"name": name, "arguments": '{"city": "Riga", "degrees": 21}'}
+            return self.stream([{"tool_calls": [call]}], "tool_calls")
         if "weather" in asked and "get_weather" in names:
             call = {"index": 0, "id": "call_1", "type": "function"}
             call["function"] = {"name": "get_weather", "arguments": '{"city": "Riga"}'}

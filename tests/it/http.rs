@@ -325,6 +325,9 @@ async fn settings_that_would_let_anybody_in_are_refused_at_the_start() {
         ("host", "127.evil.example:8080"),
         ("host", "127.0.0.1.evil.example"),
         ("sec-fetch-site", "same-origin"),
+        ("sec-fetch-site", "cross-site"),
+        ("sec-fetch-mode", "no-cors"),
+        ("referer", "https://evil.example/page"),
         ("x-forwarded-for", "203.0.113.9"),
         ("via", "1.1 proxy"),
     ] {

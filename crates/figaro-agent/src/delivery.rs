@@ -16,7 +16,7 @@ use figaro_domain::message::Inbound;
 use figaro_domain::model::ModelName;
 use figaro_domain::observation::Observation;
 use figaro_domain::origin::Origin;
-use figaro_domain::tool::{StatusKey, ToolStatus};
+use figaro_domain::tool::{Call, StatusKey, ToolStatus};
 use figaro_domain::usage::Usage;
 
 /// An event of a turn, published while the turn runs. Nothing of it is stored.
@@ -50,8 +50,8 @@ pub enum TurnEventKind {
     },
     /// `tool:start`. A call of an unknown tool publishes nothing.
     ToolStarted {
-        /// The name of the tool, as the model called it.
-        name: String,
+        /// The call, as the model made it. That of a provider's own search has no id.
+        call: Call,
         /// The key of the text that a chat shows meanwhile.
         status: StatusKey,
         /// The argument that says most, for a status line.
@@ -59,10 +59,12 @@ pub enum TurnEventKind {
     },
     /// `tool:complete`. A call has ended, in whatever way.
     ToolEnded {
-        /// The name of the tool, as the model called it.
-        name: String,
+        /// The call, as the model made it.
+        call: Call,
         /// How the call ended.
         status: ToolStatus,
+        /// What it gave, as JSON text: data of others.
+        result: String,
         /// How long the call took, in milliseconds.
         duration_ms: u64,
     },
@@ -71,7 +73,7 @@ pub enum TurnEventKind {
         /// What it has noted by this call.
         observation: Box<Observation>,
     },
-    /// `memory:update`: what is remembered about a person has changed by what they said. It may come after the turn is over.
+    /// `memory:update`: what a person said was read for what is to be remembered of them. It may come after the turn is over.
     MemoryUpdated {
         /// The person.
         user: UserId,

@@ -31,7 +31,9 @@ pub use env_file::{ENV_FILE, EnvEntry, EnvFault, EnvFile};
 pub use faults::Faults;
 use figaro_base::ids::UserId;
 use figaro_base::secret::{Redactor, SecretString};
-pub use http::{ApiKey, HttpSettings, KeyHash, Rights, TokenKey, TokenSettings, WebhookSettings, is_tenant};
+pub use http::{
+    ApiKey, HttpSettings, KeyHash, ModelAliases, Rights, TokenKey, TokenSettings, WebhookSettings, is_tenant,
+};
 pub use log::{LogFormat, LogSettings};
 use models::read_idle_timeout;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};

@@ -194,6 +194,11 @@ const LAST: &[Variable] = &[
         "",
         "The keys of its callers as NAME:KEY with commas between them; behind a key, after semicolons, what holds for it: chat, sessions, metrics, tenants, owner, tenant=NAME, user=NAME, rate=60 (requests a minute), tokens=100000 (a day).",
     ),
+    variable(
+        "HTTP_MODELS",
+        "",
+        "The names of models that its clients have built in and what answers to them, as NAME=MODEL with commas between them, such as gpt-4o=figaro; * stands for all others. Without it an unknown name is refused.",
+    ),
     secret("JWT_SECRET", "", "Callers may also show tokens (JWT) that are signed by this secret with HS256."),
     secret(
         "JWT_PUBLIC_KEY",

@@ -240,6 +240,9 @@ pub struct Message {
     /// The task whose prompt it is: nobody sent it just then.
     #[serde(default)]
     pub task: Option<TaskId>,
+    /// The kind of program that a question was asked by, in the words of that; of messages of Telegram `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// A question that had the words of somebody else gone on with: no right of its writer counts for it.
     #[serde(default)]
     pub borrowed: bool,
@@ -278,6 +281,7 @@ impl Message {
             turn: None,
             replaced: false,
             task: None,
+            program: None,
             borrowed: false,
         }
     }
@@ -293,6 +297,7 @@ impl Message {
             forwarded_from: inbound.forwarded_from.clone(),
             from_person: inbound.from_person,
             task: inbound.task,
+            program: inbound.program.clone(),
             borrowed: inbound.borrowed,
             ..Self::new(session, Role::User, inbound.text.clone(), inbound.sent_at)
         }

@@ -68,6 +68,9 @@ pub struct Inbound {
     /// Its writer typed it, so lasting facts about them may be taken from it.
     #[serde(default)]
     pub learns: bool,
+    /// The kind of program that it was asked by, in the words of that; of messages of Telegram `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// The parts of its text that are marked as a quotation or as code: these are not its writer's own words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign: Vec<Span>,
@@ -126,6 +129,7 @@ impl Inbound {
             forwarded_from: None,
             from_person: false,
             task: None,
+            program: None,
             borrowed: false,
             learns: false,
             foreign: Vec::new(),

@@ -23,6 +23,11 @@ const PLAINER: [(&str, &str); 3] = [
     ("expected sequence start", "expected a list here, a line that begins with `- ` for each item"),
 ];
 
+/// What the parser says of a second document behind a line `---`, and what tells more.
+const SEVERAL: &str = "multiple YAML documents";
+const ONE: &str =
+    "there is more than one document here, parted by a line `---`: write each into a file of its own";
+
 /// A place in a text, both counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark {
@@ -58,6 +63,7 @@ pub fn parse_placed<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
         let place = at.map(|Mark { line, column }| format!(" at line {line}, column {column}"));
         let words = place.map_or(words.clone(), |place| words.replace(&place, ""));
         let words = PLAINER.iter().fold(words, |words, (theirs, ours)| words.replace(theirs, ours));
+        let words = if words.contains(SEVERAL) { ONE.to_owned() } else { words };
         Misfit { at, words: one_line(&suggesting(words), MAX_WORDS) }
     })
 }

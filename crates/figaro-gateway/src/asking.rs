@@ -8,6 +8,7 @@ use super::error::ApiError;
 use super::gateway::Gateway;
 use super::handover::Mark;
 use super::hub::{Asked, Follower};
+use super::packs;
 use figaro_agent::turn::question::{Again, Client, Question};
 use figaro_agent::turn::queue::{Job, Posted};
 use figaro_agent::turn::requested::Requested;
@@ -50,6 +51,9 @@ pub(super) async fn ask(
     if let Some(session) = &wishes.session {
         named(gateway, &spot, session).await?;
     }
+    if let Some(packs) = &wishes.packs {
+        packs::choose(gateway, &spot, packs).await?;
+    }
     let conversation = spot.place.conversation();
     let requested = Arc::new(Requested {
         tenant: caller.tenant.clone(),
@@ -64,7 +68,9 @@ pub(super) async fn ask(
     };
     let learns = caller.user.is_some() && !requested.is_stateless;
     let origin = Origin::Http { request: requested.id };
-    let part = Inbound { learns, ..Inbound::addressed(origin, spot.place, speaker, put.words, now) };
+    let program = requested.client.clone();
+    let part = Inbound { learns, program, ..Inbound::addressed(origin, spot.place, speaker, put.words, now) };
+    let part_teaches = part.may_hold_facts();
     let standing = if caller.rights.owner { Standing::Owner } else { Standing::Member };
     let question = Question {
         client: Client { id: CLIENT, is_eval: wishes.is_eval },
@@ -78,7 +84,20 @@ pub(super) async fn ask(
     let (identity, account) = (caller.identity(), caller.account.clone());
     let resumes = put.resumes;
     let mailboxes = gateway.mailboxes.clone();
-    let asked = Asked { requested, conversation, identity, account, room, bytes, resumes, mailboxes };
+    let session = wishes.session;
+    let teaches = gateway.remembers && part_teaches;
+    let asked = Asked {
+        requested,
+        conversation,
+        session,
+        teaches,
+        identity,
+        account,
+        room,
+        bytes,
+        resumes,
+        mailboxes,
+    };
     let follower = gateway.hub.expect(asked);
     gateway.mailboxes.post(conversation, Posted::new(job, Some(slot)));
     Ok(follower)

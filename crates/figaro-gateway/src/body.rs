@@ -64,6 +64,20 @@ pub(super) async fn read<T: DeserializeOwned>(
     Ok(Body { said, bytes })
 }
 
+/// Reads a body of JSON, which may be left out.
+///
+/// # Errors
+/// As for [`read`].
+pub(super) async fn read_or_none<T: DeserializeOwned + Default>(
+    account: &Account,
+    request: Request,
+) -> Result<T, ApiError> {
+    let headers = request.headers();
+    let length = headers.get(header::CONTENT_LENGTH).map(|length| length.as_bytes());
+    let is_there = headers.contains_key(header::TRANSFER_ENCODING) || !matches!(length, None | Some(b"0"));
+    if is_there { Ok(read(account, request).await?.said) } else { Ok(T::default()) }
+}
+
 /// Refuses by its head what is no JSON or too long.
 fn check(headers: &HeaderMap) -> Result<(), ApiError> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();

@@ -46,7 +46,7 @@ impl FromRequestParts<Gateway> for Entry {
         if gateway.background.is_stopping() {
             return Err(ApiError::stopping());
         }
-        let room = caller.account.admit(gateway.clock.now().date_naive())?;
+        let room = caller.account.admit(gateway.clock.now())?;
         let target = match &wishes.session {
             Some(session) => Target::Session(caller.session(session)?),
             None => Target::Alone(caller.alone()),

@@ -127,8 +127,12 @@ impl IntoResponse for ApiError {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         // What is left of the body is not read: the connection is of no more use.
-        let has_rest =
-            [StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNSUPPORTED_MEDIA_TYPE, StatusCode::REQUEST_TIMEOUT];
+        let has_rest = [
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            StatusCode::PAYLOAD_TOO_LARGE,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            StatusCode::REQUEST_TIMEOUT,
+        ];
         if has_rest.contains(&self.status) {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }

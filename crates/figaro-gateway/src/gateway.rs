@@ -12,6 +12,7 @@ use figaro_agent::turn::summaries::Summariser;
 use figaro_base::clock::Clock;
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::telemetry::vitals::Vitals;
+use figaro_config::ModelAliases;
 use figaro_ledger::Ledger;
 use figaro_prompts::Prompts;
 use figaro_store::kv::KvStore;
@@ -27,8 +28,12 @@ pub struct Gateway {
     pub mailboxes: Mailboxes,
     /// Agents and personas.
     pub prompts: Arc<Prompts>,
+    /// What answers to the names of models that clients have built in.
+    pub aliases: Arc<ModelAliases>,
     /// The way to the models.
     pub ledger: Arc<Ledger>,
+    /// Whether something is remembered of people.
+    pub remembers: bool,
     /// The store of the bot.
     pub store: Arc<KvStore>,
     /// Makes summaries that callers ask for.

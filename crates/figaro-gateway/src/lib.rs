@@ -8,6 +8,7 @@ mod asking;
 mod body;
 pub mod caller;
 mod chat;
+mod entities;
 mod entry;
 mod error;
 mod events;
@@ -19,6 +20,8 @@ pub mod listen;
 pub mod metrics;
 mod models;
 mod openapi;
+mod packs;
+mod pins;
 mod responses;
 mod said;
 mod sessions;
@@ -53,8 +56,8 @@ pub fn router(gateway: Gateway) -> Router {
         .route("/v1/sessions/{session}", get(sessions::one).delete(sessions::erase))
         .route("/v1/sessions/{session}/messages", get(sessions::messages))
         .route("/v1/sessions/{session}/summaries", get(summaries::list).post(summaries::make))
-        .route("/v1/sessions/{session}/pins", get(sessions::pins).post(sessions::add_pin))
-        .route("/v1/sessions/{session}/pins/{pin}", delete(sessions::remove_pin))
+        .route("/v1/sessions/{session}/pins", get(pins::list).post(pins::add))
+        .route("/v1/sessions/{session}/pins/{pin}", delete(pins::remove))
         .route("/v1/memories", get(sessions::memories).delete(sessions::forget))
         .route("/v1/memories/{memory}", delete(sessions::remove_memory))
         .fallback(nothing)
@@ -78,7 +81,10 @@ async fn other_method() -> Response {
 async fn counted(State(gateway): State<Gateway>, request: Request, next: Next) -> Response {
     let path = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
     let method = request.method().clone();
-    let response = next.run(request).await;
+    let response = match listen::check_head(&request) {
+        Ok(()) => next.run(request).await,
+        Err(error) => error.into_response(),
+    };
     let status = response.status().as_u16();
     tracing::debug!(%method, path, status, "a request over HTTP");
     gateway.meters.request(&path, status);

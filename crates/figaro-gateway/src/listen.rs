@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::Request;
+use axum::http::StatusCode;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -15,15 +17,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tokio_io_timeout::TimeoutWriter;
 
+use super::error::ApiError;
 use figaro_base::shutdown::TaskTracker;
 
 /// So many connections are open at most; further ones wait.
 const MAX_CONNECTIONS: usize = 1024;
 /// The head of a request comes within this time, counted from the answer before it: clients keep a connection about so long.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
-/// The most headers of a request, and the most bytes that are read ahead: a head is no longer.
+/// The most headers of a request, and the most bytes of its head.
 const MAX_HEADERS: usize = 64;
 const MAX_HEAD_BYTES: usize = 32 * 1024;
+/// So much of a head is read all the same, so that its client is told what is wrong; a longer one is refused without a word.
+const READ_HEADERS: usize = 8 * MAX_HEADERS;
+const READ_BYTES: usize = 4 * MAX_HEAD_BYTES;
 /// A connection whose other end takes nothing of what is sent for so long is ended, and with it whoever follows a turn there.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a connection may take to end once a stop is requested: a little less than running turns may.
@@ -66,6 +72,21 @@ impl Door {
     }
 }
 
+/// Refuses a head that is too long.
+pub(super) fn check_head(request: &Request) -> Result<(), ApiError> {
+    let uri = request.uri().path_and_query().map_or(0, |path| path.as_str().len());
+    let headers = request.headers();
+    // A line of its own for each.
+    let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+    if headers.len() <= MAX_HEADERS && uri + bytes <= MAX_HEAD_BYTES {
+        return Ok(());
+    }
+    let words =
+        format!("the head has more than {MAX_HEADERS} headers or {} KiB: send less", MAX_HEAD_BYTES >> 10);
+    let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+    Err(ApiError { status, code: "head_too_large", ..ApiError::invalid(words) })
+}
+
 /// A connection, and its place among those that are open.
 struct Taken {
     socket: TcpStream,
@@ -102,7 +123,7 @@ async fn talk(socket: impl AsyncRead + AsyncWrite + Send + 'static, router: Rout
     socket.set_timeout(Some(WRITE_TIMEOUT));
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
-    builder.max_headers(MAX_HEADERS).max_buf_size(MAX_HEAD_BYTES);
+    builder.max_headers(READ_HEADERS).max_buf_size(READ_BYTES);
     let connection =
         builder.serve_connection(TokioIo::new(Box::pin(socket)), TowerToHyperService::new(router));
     let mut connection = std::pin::pin!(connection);

@@ -15,7 +15,21 @@ pub struct Meters {
     /// The turns by how they ended.
     turns: Mutex<BTreeMap<&'static str, u64>>,
     tokens: AtomicU64,
+    /// What clients of each kind have asked and used.
+    clients: Mutex<BTreeMap<String, Used>>,
 }
+
+/// What clients of a kind have asked and used.
+#[derive(Debug, Clone, Copy, Default)]
+struct Used {
+    turns: u64,
+    tokens: u64,
+}
+
+/// So many kinds of clients are told apart: they name themselves.
+const MAX_CLIENTS: usize = 100;
+/// Those beyond, and those without a name.
+const OTHERS: &str = "other";
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Answered {
@@ -42,7 +56,8 @@ impl Meters {
     }
 
     /// A turn has ended, in this way or in none that it has told.
-    pub(super) fn turn(&self, ending: Option<&TurnEnding>, tokens: u64) {
+    pub(super) fn turn(&self, client: Option<&str>, ending: Option<&TurnEnding>, tokens: u64) {
+        self.client(client.unwrap_or(OTHERS), tokens);
         let label = match ending {
             Some(TurnEnding::Answered) => "answered",
             Some(TurnEnding::Stopped) => "stopped",
@@ -51,6 +66,15 @@ impl Meters {
         };
         *self.turns.lock().entry(label).or_default() += 1;
         self.tokens.fetch_add(tokens, Ordering::Relaxed);
+    }
+
+    fn client(&self, name: &str, tokens: u64) {
+        let is_plain = |c: char| c.is_ascii_graphic() && c != '"' && c != '\\' || c == ' ';
+        let name: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+        let mut clients = self.clients.lock();
+        let is_known = clients.contains_key(&name) || clients.len() < MAX_CLIENTS;
+        let used = clients.entry(if is_known { name } else { OTHERS.to_owned() }).or_default();
+        *used = Used { turns: used.turns + 1, tokens: used.tokens + tokens };
     }
 
     /// All of it, with these numbers of the moment.
@@ -67,6 +91,21 @@ impl Meters {
         }
         head(&mut text, "http_tokens_total", "Tokens that turns of the gateway have used.", "counter");
         line(&mut text, "http_tokens_total", self.tokens.load(Ordering::Relaxed));
+        let clients = self.clients.lock().clone();
+        let of_each: [(&str, &str, fn(&Used) -> u64); 2] = [
+            (
+                "http_client_turns_total",
+                "Turns of the gateway, by the kind of client (X-Client-Id).",
+                |used| used.turns,
+            ),
+            ("http_client_tokens_total", "Tokens of these turns.", |used| used.tokens),
+        ];
+        for (name, help, count) in of_each {
+            head(&mut text, name, help, "counter");
+            for (client, used) in &clients {
+                line(&mut text, &format!("{name}{{client=\"{client}\"}}"), count(used));
+            }
+        }
         for Gauge { name, help, value } in gauges {
             head(&mut text, name, help, "gauge");
             line(&mut text, name, *value);

@@ -20,7 +20,10 @@ pub(super) const FIGARO: &str = "figaro";
 /// If the caller may not ask.
 pub(super) async fn list(State(gateway): State<Gateway>, caller: Caller) -> Result<Json<Value>, ApiError> {
     caller.require(may_ask, "questions")?;
-    let models: Vec<Value> = names(&gateway).iter().map(|name| model(&gateway, name)).collect();
+    let mut names = names(&gateway);
+    let aliases = gateway.aliases.names().filter(|alias| !names.iter().any(|name| name == alias));
+    names.extend(aliases.map(str::to_owned).collect::<Vec<_>>());
+    let models: Vec<Value> = names.iter().map(|name| model(&gateway, name)).collect();
     Ok(Json(json!({"object": "list", "data": models})))
 }
 
@@ -58,18 +61,16 @@ fn model(gateway: &Gateway, name: &str) -> Value {
 /// # Errors
 /// If there is none.
 pub(super) fn agent_of(gateway: &Gateway, name: &str) -> Result<Option<String>, ApiError> {
-    if name == FIGARO {
-        return Ok(None);
-    }
     let names = names(gateway);
-    if names.iter().any(|known| known == name) {
-        return Ok(Some(name.to_owned()));
+    let is_here = |name: &&str| names.iter().any(|known| known == name);
+    if let Some(here) = Some(name).filter(is_here).or_else(|| gateway.aliases.meant(name).filter(is_here)) {
+        return Ok(Some(here.to_owned()).filter(|here| here != FIGARO));
     }
     let meant = nearest(name, names.iter().map(String::as_str), |known| known.len().div_ceil(3));
     let meant = meant.map_or_else(|| ".".to_owned(), |meant| format!(": did you mean `{meant}`?"));
     let shown: String = name.chars().take(64).collect();
     let words = format!(
-        "there is no model `{shown}`{meant} There are: {}. X-Model-Name names a model behind them",
+        "there is no model `{shown}`{meant} There are: {}. X-Model-Name names a model behind them; HTTP_MODELS has other names answered",
         names.join(", ")
     );
     Err(ApiError::not_found("model_not_found", words).about("model"))

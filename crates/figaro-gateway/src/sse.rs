@@ -15,8 +15,18 @@ pub(super) trait Dialect: Send + 'static {
     /// The events of one thing that the turn has told.
     fn hear(&mut self, told: &Told) -> Vec<Event>;
 
-    /// The last events, of a turn that is over.
+    /// The events of a turn that is over.
     fn end(&mut self, turn: &Turn) -> Vec<Event>;
+
+    /// Whether it tells what comes of a turn that is over, such as what is remembered of it.
+    fn hears_after(&self) -> bool {
+        false
+    }
+
+    /// What stands at the end of all.
+    fn last(&mut self) -> Vec<Event> {
+        Vec::new()
+    }
 }
 
 /// The end of a stream in OpenAI's dialect.
@@ -41,11 +51,17 @@ pub(super) fn numbered(number: usize, name: &str, data: &Value) -> Event {
 
 /// The answer that sends these events, and then what the follower hears.
 pub(super) fn stream(first: Vec<Event>, follower: Follower, dialect: impl Dialect) -> Response {
-    let told = stream::unfold(Some((follower, dialect)), async |following| {
-        let (mut follower, mut dialect) = following?;
-        Some(match follower.next().await {
-            Some(told) => (dialect.hear(&told), Some((follower, dialect))),
-            None => (dialect.end(follower.turn()), None),
+    let told = stream::unfold(Some((follower, dialect, false)), async |following| {
+        let (mut follower, mut dialect, is_over) = following?;
+        let told = match is_over {
+            false => follower.next().await,
+            true if dialect.hears_after() => follower.next_after().await,
+            true => None,
+        };
+        Some(match told {
+            Some(told) => (dialect.hear(&told), Some((follower, dialect, is_over))),
+            None if is_over => (dialect.last(), None),
+            None => (dialect.end(follower.turn()), Some((follower, dialect, true))),
         })
     });
     let events = stream::iter(first).chain(told.flat_map(stream::iter)).map(Ok::<_, Infallible>);

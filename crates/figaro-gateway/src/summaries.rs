@@ -1,20 +1,31 @@
 //! The summaries of a session.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use super::body;
 use super::caller::Caller;
+use super::entities;
 use super::error::ApiError;
 use super::gateway::Gateway;
 use super::models::may_ask;
 use super::sessions::{Found, found};
-use figaro_agent::turn::summaries::Unmade;
-use figaro_domain::summary::Summary;
+use figaro_agent::turn::summaries::{Unmade, Wanted};
+use figaro_base::ids::EntryId;
 use figaro_domain::usage::Usage;
 use figaro_store::SummaryStore;
+
+/// What is to be summarised.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct NewSummary {
+    start_message_id: Option<EntryId>,
+    end_message_id: Option<EntryId>,
+}
 
 /// Lists the summaries of a session, those of the oldest messages first.
 ///
@@ -28,38 +39,49 @@ pub(super) async fn list(
     let Found { session, .. } = found(&gateway, &caller, &name).await?;
     let summaries = gateway.store.summaries(session.id).await?;
     let summaries: Vec<Value> =
-        summaries.iter().filter(|summary| !summary.is_stale()).map(summary_json).collect();
+        summaries.iter().filter(|summary| !summary.is_stale()).map(entities::summary).collect();
     Ok(Json(json!({"object": "list", "data": summaries})))
 }
 
-/// Summarises what no summary of a session covers yet, as much as one covers.
+/// Summarises the messages from one to another or, without these, what no summary of a session covers yet: as much as one covers.
 ///
 /// # Errors
-/// If there is no such session, nothing to be summarised, or no room for it.
+/// If there is no such session, nothing to be summarised, no room for it, or the messages are not those that come next.
 pub(super) async fn make(
     State(gateway): State<Gateway>,
     caller: Caller,
     Path(name): Path<String>,
+    request: Request,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
     caller.require(may_ask, "questions")?;
     let Found { session, .. } = found(&gateway, &caller, &name).await?;
+    let NewSummary { start_message_id, end_message_id } =
+        body::read_or_none(&caller.account, request).await?;
+    let wanted = Wanted { start: start_message_id, end: end_message_id };
     // It asks a model, so it counts as a question does.
     let (account, clock) = (caller.account.clone(), gateway.clock.clone());
-    let room = caller.account.admit(clock.now().date_naive())?;
+    let room = caller.account.admit(clock.now())?;
     let (told, made) = oneshot::channel();
     // Also for a caller who does not wait for it: the model works for them then, too.
     gateway.background.spawn("summary_asked", async move {
         let spent = |usage: Usage| account.spend(usage.total(), clock.now().date_naive());
-        drop(told.send(gateway.summariser.now(session.id, &spent).await));
+        drop(told.send(gateway.summariser.now(session.id, wanted, &spent).await));
         drop(room);
     });
     // It ends without a word where the bot ends.
     let made = made.await.map_err(|_ended| ApiError::stopping())?;
-    Ok((StatusCode::CREATED, Json(summary_json(&made.map_err(unmade)?))))
+    Ok((StatusCode::CREATED, Json(entities::summary(&made.map_err(unmade)?))))
 }
 
 fn unmade(error: Unmade) -> ApiError {
     match error {
+        Unmade::Untiled { field, next } => ApiError::invalid(format!(
+            "summaries have no gaps between them and do not overlap: the next one begins with the message {}, and ends with one behind it \
+             or, where its messages were covered before, with {}",
+            next.start,
+            next.end.map_or_else(|| "any".to_owned(), |end| format!("the message {end}")),
+        ))
+        .about(field),
         Unmade::Nothing => ApiError {
             code: "nothing_to_summarise",
             ..ApiError::conflict("nothing is there to be summarised: summaries cover all that was said")
@@ -77,12 +99,4 @@ fn unmade(error: Unmade) -> ApiError {
         }
         Unmade::Store(error) => error.into(),
     }
-}
-
-fn summary_json(summary: &Summary) -> Value {
-    json!({
-        "id": summary.id.to_string(), "object": "summary", "summary": summary.summary,
-        "message_count": summary.message_count, "start": summary.start, "end": summary.end,
-        "importance": summary.importance, "created_at": summary.created_at,
-    })
 }

@@ -12,7 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::caller::{Caller, header};
 use super::chat::usage;
 use super::error::ApiError;
-use super::events::{Metadata, event};
+use super::events::{events, metadata};
 use super::gateway::Gateway;
 use super::hub::{Follower, Turn};
 use super::models::may_ask;
@@ -86,8 +86,7 @@ fn no_turn() -> ApiError {
 }
 
 fn stream(turn: Arc<Turn>, seen: Option<usize>, place: OwnedSemaphorePermit) -> Response {
-    let metadata = Metadata { turn: turn.id(), session: None, agent: turn.agent().map(str::to_owned) };
-    let first = seen.is_none().then(|| sse::event("metadata", &metadata.json()));
+    let first = seen.is_none().then(|| sse::event("metadata", &metadata(&turn)));
     let following = Following { said: Said::default(), at: 0, seen, _place: place };
     sse::stream(first.into_iter().collect(), Follower::new(turn), following)
 }
@@ -108,12 +107,12 @@ impl Dialect for Following {
         self.said.hear(told);
         let written = match told {
             Told::Event(TurnEvent { kind: TurnEventKind::Delta(text), .. }) => {
-                self.numbered("delta", &json!({"text": text}))
+                self.numbered("delta", &json!({"text": text})).into_iter().collect()
             }
-            _ => event(told).and_then(|event| self.numbered(event.name, &event.data)),
+            _ => events(told).iter().filter_map(|event| self.numbered(event.name, &event.data)).collect(),
         };
         self.at += 1;
-        written.into_iter().collect()
+        written
     }
 
     fn end(&mut self, turn: &Turn) -> Vec<Event> {
@@ -129,6 +128,10 @@ impl Dialect for Following {
             Err(error) => self.numbered("error", &error.body()),
         };
         written.into_iter().collect()
+    }
+
+    fn hears_after(&self) -> bool {
+        true
     }
 }
 

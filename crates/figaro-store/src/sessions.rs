@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 
 use super::error::StoreError;
 use figaro_base::ids::{ChatId, SessionId};
@@ -29,6 +30,10 @@ pub struct SessionStats {
     pub pins: usize,
     /// The mean importance, from 0 to 10, of its newest 5,000 messages of people and the model; `None` without any.
     pub importance: Option<f32>,
+    /// When its oldest message of people and the model was written, UTC.
+    pub oldest: Option<DateTime<Utc>>,
+    /// When its newest one was, UTC.
+    pub newest: Option<DateTime<Utc>>,
 }
 
 /// The sessions of conversations.

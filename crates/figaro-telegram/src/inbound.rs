@@ -74,6 +74,7 @@ fn by(update: UpdateId, view: &MessageView, me: &Me, speaker: Speaker) -> Option
     }
     Some(Inbound {
         task: None,
+        program: None,
         borrowed: false,
         // What an inline bot wrote is sent in the name of whoever chose it.
         learns: view.via_bot.is_none(),

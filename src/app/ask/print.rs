@@ -9,7 +9,7 @@ use tokio::io::{AsyncWriteExt, Stdout};
 
 use figaro_agent::delivery::{ChildEvent, Told, TurnClosing, TurnEvent, TurnEventKind};
 use figaro_base::ids::RunId;
-use figaro_domain::tool::{StatusKey, ToolStatus};
+use figaro_domain::tool::{Call, StatusKey, ToolStatus};
 use figaro_prompts::texts::{Locales, fill};
 
 /// The status of tools that have none of their own: it speaks of a chat.
@@ -83,7 +83,7 @@ impl Printer {
             TurnEventKind::Delta(text) if is_own => self.delta(&text).await,
             TurnEventKind::PassEnded { kept } if is_own => self.end_of_pass(kept).await,
             TurnEventKind::Child { agent, event, .. } => self.child(&agent, &event).await,
-            TurnEventKind::ToolStarted { name, status, hint } => {
+            TurnEventKind::ToolStarted { call: Call { name, .. }, status, hint } => {
                 let doing = self.doing(&name, status, hint.as_deref());
                 match self.as_json {
                     true => {
@@ -98,8 +98,8 @@ impl Printer {
                     }
                 }
             }
-            TurnEventKind::ToolEnded { name, status, duration_ms } => {
-                self.tool_ended(&name, status, duration_ms).await
+            TurnEventKind::ToolEnded { call, status, duration_ms, .. } => {
+                self.tool_ended(&call.name, status, duration_ms).await
             }
             kind @ TurnEventKind::Closed(_) => {
                 self.note(Told::Event(TurnEvent { run, kind }));

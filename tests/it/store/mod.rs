@@ -88,6 +88,7 @@ fn from(id: i64) -> Origin {
 fn inbound(id: i64, text: &str) -> Inbound {
     Inbound {
         task: None,
+        program: None,
         borrowed: false,
         learns: true,
         foreign: Vec::new(),

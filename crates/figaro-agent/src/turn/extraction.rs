@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use crate::channel::Channel;
 use crate::delivery::{Bus, TurnEventKind};
 use figaro_base::clock::Clock;
-use figaro_base::ids::{ChatId, EntryId, UserId};
+use figaro_base::ids::{ChatId, EntryId, RunId, UserId};
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::text::cut_middle;
 use figaro_domain::conversation::{Message, Role};
@@ -261,8 +261,9 @@ impl Extractor {
             tracing::debug!(at, ?refusal, "what a model proposed to remember was refused");
         }
         let counts = self.end(user, batch, planned.changes).await?;
-        if let Some(FactCounts { added, changed, removed }) = counts.filter(|counts| counts.is_some()) {
-            let run = batch.messages.last().and_then(|(_, message)| message.turn).unwrap_or_default();
+        let FactCounts { added, changed, removed } = counts.unwrap_or_default();
+        let turns: HashSet<RunId> = batch.messages.iter().filter_map(|(_, message)| message.turn).collect();
+        for run in turns {
             let user = user.clone();
             self.bus.publish(run, TurnEventKind::MemoryUpdated { user, added, changed, removed });
         }

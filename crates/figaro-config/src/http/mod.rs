@@ -1,12 +1,14 @@
-//! The HTTP gateway: where it listens and who may use it. `HTTP_ADDR`, `API_KEYS`, and what tokens take.
+//! The HTTP gateway: where it listens, who may use it and what answers. `HTTP_ADDR`, `API_KEYS`, `HTTP_MODELS`, and what tokens take.
 
 mod keys;
+mod models;
 mod tokens;
 mod webhook;
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
 pub use self::keys::{ApiKey, KeyHash, Rights, is_tenant};
+pub use self::models::ModelAliases;
 pub use self::tokens::{TokenKey, TokenSettings};
 pub use self::webhook::WebhookSettings;
 use super::reader::Reader;
@@ -21,6 +23,8 @@ pub struct HttpSettings {
     pub keys: Vec<ApiKey>,
     /// The tokens that callers may show; `None` where none are taken.
     pub tokens: Option<TokenSettings>,
+    /// What answers to the names of models that clients have built in.
+    pub models: ModelAliases,
     /// Where Telegram sends updates; `None` where they are fetched.
     pub webhook: Option<WebhookSettings>,
 }
@@ -30,7 +34,8 @@ impl HttpSettings {
         let address = read_address(reader);
         let (keys, tokens) = (keys::read(reader), TokenSettings::read(reader));
         let webhook = WebhookSettings::read(reader, address.is_some());
-        let settings = Self { address, keys, tokens, webhook };
+        let models = ModelAliases::read(reader);
+        let settings = Self { address, keys, tokens, models, webhook };
         let has_webhook = settings.webhook.is_some();
         let is_open = settings.keys.is_empty() && settings.tokens.is_none();
         if is_open && address.is_some_and(|address| !address.ip().is_loopback()) {
@@ -121,6 +126,20 @@ mod tests {
             assert_eq!(read(&[("HTTP_ADDR", "0.0.0.0:8080"), key]).1, Vec::<String>::new(), "{}", key.0);
         }
         assert_eq!(read(&[("HTTP_ADDR", "127.0.0.1:8080")]).1, Vec::<String>::new());
+    }
+
+    #[test]
+    fn names_of_clients_stand_for_models_each_once() {
+        let (settings, faults) = read(&[("HTTP_MODELS", "gpt-4o=figaro, gpt-4o-mini = researcher,*=figaro")]);
+        assert_eq!(faults, Vec::<String>::new());
+        let meant = ["gpt-4o", "gpt-4o-mini", "o9"].map(|name| settings.models.meant(name));
+        assert_eq!(meant, [Some("figaro"), Some("researcher"), Some("figaro")]);
+        assert_eq!(settings.models.names().collect::<Vec<_>>(), ["gpt-4o", "gpt-4o-mini"]);
+        assert_eq!(read(&[]).0.models.meant("gpt-4o"), None);
+        for wrong in ["gpt-4o", "=figaro", "gpt-4o=", "a=b=c", "a=figaro,a=researcher"] {
+            let (_, faults) = read(&[("HTTP_MODELS", wrong)]);
+            assert!(faults.len() == 1 && faults[0].contains("NAME=MODEL"), "{wrong}: {faults:?}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate, Utc};
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use parking_lot::Mutex;
@@ -147,14 +147,14 @@ impl Account {
     ///
     /// # Errors
     /// When there is none, or the tokens of the day are used up.
-    pub fn admit(&self, today: NaiveDate) -> Result<Room, ApiError> {
+    pub fn admit(&self, now: DateTime<Utc>) -> Result<Room, ApiError> {
         if let Some(most) = self.limits.per_day {
             let spent = self.spent.lock();
-            if spent.day == today && spent.tokens >= most {
+            if spent.day == now.date_naive() && spent.tokens >= most {
                 let words = format!(
                     "the {most} tokens that this key or token has in a day are used up; it has new ones tomorrow"
                 );
-                return Err(ApiError::too_many("insufficient_quota", words));
+                return Err(ApiError::too_many("insufficient_quota", words).after(until_tomorrow(now)));
             }
         }
         let place = |room: &Arc<Semaphore>| {
@@ -209,6 +209,12 @@ impl Account {
         }
         spent.tokens = spent.tokens.saturating_add(tokens);
     }
+}
+
+/// How long the day (UTC) still is.
+fn until_tomorrow(now: DateTime<Utc>) -> Duration {
+    let tomorrow = now.date_naive().succ_opt().and_then(|day| day.and_hms_opt(0, 0, 0));
+    tomorrow.and_then(|at| (at.and_utc() - now).to_std().ok()).unwrap_or_default()
 }
 
 fn join(held: &mut Option<OwnedSemaphorePermit>, more: OwnedSemaphorePermit) {

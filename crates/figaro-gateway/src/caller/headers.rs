@@ -18,10 +18,12 @@ pub struct Wishes {
     pub model: Option<ModelName>,
     /// The agent that answers.
     pub agent: Option<String>,
-    /// It only tests an agent.
+    /// It only tests an agent: nothing of it is kept.
     pub is_eval: bool,
     /// The kind of client.
     pub client: Option<String>,
+    /// The context packs whose records whoever asks keeps from now on.
+    pub packs: Option<Vec<String>>,
     /// Whether events of the turn are sent beside its words.
     pub events: bool,
 }
@@ -40,17 +42,29 @@ impl Wishes {
         if stateless == Some(false) && session.is_none() {
             return Err(ApiError::invalid("X-Stateless is false, so X-Session-Id has to name a session"));
         }
+        let is_eval = flag(headers, "x-is-eval")? == Some(true);
         let model = header(headers, "x-model-name")?.map(str::parse::<ModelName>).transpose();
         let client = header(headers, "x-client-id")?.map(|client| client.chars().take(MAX_CLIENT).collect());
+        let packs = header(headers, "x-pack")?.map(packs);
+        if packs.is_some() && (session.is_none() || stateless == Some(true) || is_eval) {
+            return Err(ApiError::invalid("X-Pack is for what is kept: name a session by X-Session-Id"));
+        }
         Ok(Self {
-            session: session.filter(|_| stateless != Some(true)),
+            packs,
+            session: session.filter(|_| stateless != Some(true) && !is_eval),
             model: model.map_err(|words| ApiError::invalid(format!("X-Model-Name: {words}")))?,
             agent: header(headers, "x-agent-schema")?.map(str::to_owned),
-            is_eval: flag(headers, "x-is-eval")? == Some(true),
+            is_eval,
             client,
             events: flag(headers, "x-events")? == Some(true),
         })
     }
+}
+
+/// The names of context packs, with commas between them; `none` stands for none.
+fn packs(names: &str) -> Vec<String> {
+    let names = names.split(',').map(str::trim).filter(|name| !name.is_empty() && *name != "none");
+    names.map(str::to_owned).collect()
 }
 
 /// A header that is true or false; `None` where it is not there.

@@ -19,7 +19,7 @@ pub use self::headers::Wishes;
 use self::known::Keyed;
 pub use self::known::Known;
 pub(super) use self::names::header;
-use self::names::named;
+use self::names::{named, person_named};
 use super::error::ApiError;
 use figaro_base::ids::{RequestId, UserId};
 use figaro_config::{Rights, is_tenant};
@@ -166,7 +166,7 @@ fn identify(known: &Known, headers: &HeaderMap) -> Result<Caller, ApiError> {
     let key = key.trim();
     if let Some(Keyed { key, account }) = known.key(key) {
         let user = match &key.user {
-            Some(user) => Some(user.clone()),
+            Some(user) => Some(person_named("the `user=` of the key", user)?),
             None => user_header(headers)?,
         };
         let (rights, own) = (key.rights, key.tenant.clone());
@@ -188,8 +188,12 @@ const PASSED_ON: [&str; 6] =
 /// in a browser: the pages of others reach it, too.
 fn opened(known: &Known, headers: &HeaderMap) -> Result<Caller, ApiError> {
     let host = header(headers, header::HOST.as_str())?.unwrap_or_default();
+    // What somebody has typed into a browser has no page behind it: the browser says so.
+    let is_typed = headers.get("sec-fetch-site").is_some_and(|site| site.as_bytes() == b"none");
+    let is_of_browser = headers.keys().any(|name| name.as_str().starts_with("sec-fetch-"));
     let is_of_page = headers.contains_key(header::ORIGIN)
-        || headers.get("sec-fetch-site").is_some_and(|site| site.as_bytes() != b"none");
+        || headers.contains_key(header::REFERER)
+        || (is_of_browser && !is_typed);
     let is_passed_on = PASSED_ON.iter().any(|name| headers.contains_key(*name));
     if !is_here(host) || is_of_page || is_passed_on {
         return Err(ApiError::forbidden(
@@ -212,7 +216,7 @@ fn is_here(host: &str) -> bool {
 
 fn user_header(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let user = header(headers, "x-user-id")?;
-    user.map(|user| named("X-User-Id", user).map(str::to_owned)).transpose()
+    user.map(|user| person_named("X-User-Id", user)).transpose()
 }
 
 /// The tenant: the one of the key or the token, or the one that is asked for where these let the caller choose.

@@ -1,6 +1,7 @@
 //! Names and other texts in the headers of a request.
 
 use axum::http::HeaderMap;
+use uuid::Uuid;
 
 use super::super::error::ApiError;
 
@@ -15,6 +16,16 @@ pub(crate) fn named<'a>(what: &str, name: &'a str) -> Result<&'a str, ApiError> 
         true => Ok(name),
         false => Err(ApiError::invalid(format!("{what} is no name: 1 to {MAX_NAME} characters on one line"))),
     }
+}
+
+/// A person by the name that others have for them. An e-mail address is not kept: an id that is made of it stands for it, whoever
+/// tells it.
+pub(super) fn person_named(what: &str, name: &str) -> Result<String, ApiError> {
+    let name = named(what, name)?;
+    Ok(match name.contains('@') {
+        true => Uuid::new_v5(&Uuid::NAMESPACE_DNS, name.to_lowercase().as_bytes()).to_string(),
+        false => name.to_owned(),
+    })
 }
 
 /// A header as text.

@@ -1,13 +1,15 @@
 //! Tokens (JWT) of callers. The algorithm is that of the configured key, whatever a token says of itself; a token without an end is
 //! refused.
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
 use serde::Deserialize;
-use uuid::Uuid;
+use serde_json::Value;
 
 use super::super::error::ApiError;
-use super::names::named;
+use super::names::person_named;
 use figaro_base::secret::ExposeSecret;
 use figaro_config::{Rights, TokenKey, TokenSettings, is_tenant};
 
@@ -75,6 +77,9 @@ impl Verifier {
     /// # Errors
     /// If it is not genuine, or not valid now, or says nothing that can be used.
     pub(super) fn verify(&self, token: &str) -> Result<Token, ApiError> {
+        if has_critical(token) {
+            return Err(ApiError::unauthorized("the token has a `crit` that is not known here"));
+        }
         let decoded = decode::<Claims>(token, &self.key, &self.validation).map_err(|error| {
             ApiError::unauthorized(match error.kind() {
                 ErrorKind::ExpiredSignature => "the token has expired",
@@ -90,7 +95,7 @@ impl Verifier {
             })
         })?;
         let Claims { sub, tenant_id, scope } = decoded.claims;
-        let user = user_of(named("the `sub` of the token", &sub)?);
+        let user = person_named("the `sub` of the token", &sub)?;
         if tenant_id.as_deref().is_some_and(|tenant| !is_tenant(tenant)) {
             return Err(ApiError::unauthorized("the `tenant_id` of the token is no name of a tenant"));
         }
@@ -98,24 +103,28 @@ impl Verifier {
     }
 }
 
-/// An e-mail address is not kept: an id that is made of it stands for it.
-fn user_of(subject: &str) -> String {
-    match subject.contains('@') {
-        true => Uuid::new_v5(&Uuid::NAMESPACE_DNS, subject.to_lowercase().as_bytes()).to_string(),
-        false => subject.to_owned(),
-    }
-}
-
-/// What the scopes of a token say that are meant for Figaro.
+/// What the scopes of a token say that are meant for Figaro. One that is not known may be a right less than the usual ones: it gives
+/// none, and takes these away.
 fn rights_of(scope: &str) -> Rights {
     let named = scope.split_whitespace().filter_map(|scope| scope.strip_prefix(SCOPE));
-    named.fold(Rights::NONE, |rights, name| rights.and(name).unwrap_or(rights)).or_usual()
+    let (rights, is_known) = named.fold((Rights::NONE, true), |(rights, is_known), name| {
+        rights.and(name).map_or((rights, false), |rights| (rights, is_known))
+    });
+    if is_known { rights.or_usual() } else { rights }
+}
+
+/// Whether the head of a token names what whoever reads it has to know (`crit`). Nothing of it is known here.
+fn has_critical(token: &str) -> bool {
+    let head = token.split('.').next().unwrap_or_default().trim_end_matches('=');
+    let head = URL_SAFE_NO_PAD.decode(head).ok().and_then(|head| serde_json::from_slice::<Value>(&head).ok());
+    head.is_some_and(|head| head.get("crit").is_some())
 }
 
 #[cfg(test)]
 mod tests {
     use jsonwebtoken::{EncodingKey, Header, encode};
-    use serde_json::{Value, json};
+    use serde_json::json;
+    use uuid::Uuid;
 
     use super::*;
 
@@ -132,6 +141,14 @@ mod tests {
 
     fn token(claims: &Value) -> String {
         encode(&Header::default(), claims, &EncodingKey::from_secret(SECRET.as_bytes())).unwrap()
+    }
+
+    /// With its signature.
+    fn signed(head_and_claims: &str) -> String {
+        let key = EncodingKey::from_secret(SECRET.as_bytes());
+        let signature =
+            jsonwebtoken::crypto::sign(head_and_claims.as_bytes(), &key, Algorithm::HS256).unwrap();
+        format!("{head_and_claims}.{signature}")
     }
 
     fn in_an_hour() -> i64 {
@@ -152,6 +169,23 @@ mod tests {
     }
 
     #[test]
+    fn a_scope_that_is_not_known_gives_nothing_and_takes_the_usual_rights() {
+        let chat = Rights { chat: true, ..Rights::NONE };
+        for (scope, rights) in [
+            ("", Rights::USUAL),
+            ("openid email", Rights::USUAL),
+            ("figaro:chat", chat),
+            ("figaro:owner", Rights { owner: true, ..Rights::USUAL }),
+            ("figaro:read", Rights::NONE),
+            ("figaro:", Rights::NONE),
+            ("openid figaro:chat figaro:read", chat),
+            ("figaro:Chat", Rights::NONE),
+        ] {
+            assert_eq!(rights_of(scope), rights, "{scope}");
+        }
+    }
+
+    #[test]
     fn a_token_that_is_not_genuine_or_has_no_end_is_refused() {
         let exp = in_an_hour();
         let good = token(&json!({"sub": "ann", "exp": exp}));
@@ -162,6 +196,9 @@ mod tests {
             &json!({"sub": "ann", "exp": exp}),
             &EncodingKey::from_secret(SECRET.as_bytes()),
         );
+        let mut critical = serde_json::to_value(Header::default()).unwrap();
+        critical["crit"] = json!(["exp"]);
+        let critical = URL_SAFE_NO_PAD.encode(critical.to_string());
         // {"alg":"none"} with the claims of the good one and no signature.
         let parts: Vec<&str> = good.split('.').collect();
         let none = format!("eyJhbGciOiJub25lIn0.{}.", parts[1]);
@@ -169,6 +206,7 @@ mod tests {
             (other.unwrap(), "neither a key nor a token"),
             (stronger.unwrap(), "another algorithm"),
             (none, "neither a key nor a token"),
+            (signed(&format!("{critical}.{}", parts[1])), "`crit`"),
             (format!("{}.{}.", parts[0], parts[1]), "neither a key nor a token"),
             (token(&json!({"sub": "ann"})), "`sub` and `exp`"),
             (token(&json!({"exp": exp})), "neither a key nor a token"),

@@ -6,7 +6,7 @@ use axum::response::Response;
 use axum::response::sse::Event;
 use serde_json::{Value, json};
 
-use super::super::events::{Metadata, event};
+use super::super::events::{events, metadata};
 use super::super::hub::{Follower, Turn};
 use super::super::said::Said;
 use super::super::sse::{self, Dialect};
@@ -14,14 +14,12 @@ use super::answer::{Frame, finish_reason, tool_call, usage};
 use figaro_agent::delivery::Told;
 
 /// What else a stream has.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
     /// It ends with what was used.
     pub with_usage: bool,
     /// Events of the turn stand between its words.
     pub with_events: bool,
-    /// The session.
-    pub session: Option<String>,
 }
 
 struct Writing {
@@ -38,13 +36,7 @@ pub(crate) fn chunks(frame: Frame, follower: Follower, wanted: Wanted) -> Respon
     let mut writing = Writing { frame, wanted, said: Said::default(), queue: Vec::new() };
     writing.chunk(json!({"role": "assistant", "content": ""}), None);
     if writing.wanted.with_events {
-        let turn = follower.turn();
-        let metadata = Metadata {
-            turn: turn.id(),
-            session: writing.wanted.session.clone(),
-            agent: turn.agent().map(str::to_owned),
-        };
-        writing.queue.push(sse::event("metadata", &metadata.json()));
+        writing.queue.push(sse::event("metadata", &metadata(follower.turn())));
     }
     sse::stream(mem::take(&mut writing.queue), follower, writing)
 }
@@ -53,18 +45,23 @@ impl Dialect for Writing {
     fn hear(&mut self, told: &Told) -> Vec<Event> {
         if let Some(words) = self.said.hear(told) {
             self.chunk(json!({"content": words}), None);
-        } else if self.wanted.with_events
-            && let Some(told) = event(told)
-        {
-            self.queue.push(sse::event(told.name, &told.data));
+        } else if self.wanted.with_events {
+            self.queue.extend(events(told).iter().map(|told| sse::event(told.name, &told.data)));
         }
         mem::take(&mut self.queue)
     }
 
     fn end(&mut self, turn: &Turn) -> Vec<Event> {
         self.close(turn);
-        self.queue.push(sse::done());
         mem::take(&mut self.queue)
+    }
+
+    fn hears_after(&self) -> bool {
+        self.wanted.with_events
+    }
+
+    fn last(&mut self) -> Vec<Event> {
+        vec![sse::done()]
     }
 }
 

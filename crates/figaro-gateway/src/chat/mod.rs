@@ -42,16 +42,16 @@ pub(super) async fn completions(
     let (model, streams) = (request.model.clone(), request.stream.unwrap_or_default());
     let with_usage = request.wants_usage();
     let put = request.put(&gateway, &entry)?;
-    let (session, with_events) = (entry.wishes.session.clone(), entry.wishes.events);
+    let with_events = entry.wishes.events;
     let mut follower = ask(&gateway, entry, put, bytes).await?;
     let frame = Frame::new(&follower, model, gateway.clock.now());
-    let head = Head { turn: follower.turn().id().to_string(), session: session.clone() };
+    let head = Head::of(&follower);
     if !streams {
         let said = all(&mut follower).await;
         let body = completion(&frame, &follower, &said)?;
         return Ok(head.with(Json(body).into_response()));
     }
-    let told = chunks::Wanted { with_usage, with_events, session };
+    let told = chunks::Wanted { with_usage, with_events };
     Ok(head.with(chunks(frame, follower, told)))
 }
 
@@ -74,6 +74,12 @@ pub(super) struct Head {
 }
 
 impl Head {
+    /// That of the turn that is followed.
+    pub(super) fn of(follower: &Follower) -> Self {
+        let turn = follower.turn();
+        Self { turn: turn.id().to_string(), session: turn.session().map(str::to_owned) }
+    }
+
     /// An answer with this head.
     #[must_use]
     pub(super) fn with(self, mut response: Response) -> Response {

@@ -43,6 +43,20 @@ impl Follower {
             }
         }
     }
+
+    /// What comes of it once it is over, for as long as something may.
+    pub async fn next_after(&mut self) -> Option<Arc<Told>> {
+        loop {
+            self.news.mark_unchanged();
+            let (told, _) = self.turn.at(self.at);
+            if told.is_some() {
+                self.at += 1;
+                return told;
+            }
+            let until = self.turn.teaches_until()?;
+            tokio::time::timeout_at(until, self.news.changed()).await.ok()?.ok()?;
+        }
+    }
 }
 
 impl Drop for Follower {
@@ -76,11 +90,13 @@ mod tests {
 
     fn asked() -> Asked {
         let account = Arc::new(Account::default());
-        let room = account.admit(chrono::NaiveDate::default()).unwrap();
+        let room = account.admit(chrono::DateTime::UNIX_EPOCH).unwrap();
         let conversation = Conversation::whole(ChatId::external(1));
         Asked {
             requested: Arc::new(Requested::default()),
             conversation,
+            session: None,
+            teaches: false,
             identity: "ann".to_owned(),
             account,
             room,

@@ -93,10 +93,10 @@ impl Hub {
     fn end(&self, turn: &Arc<Turn>) {
         let mut turns = self.turns();
         turns.current.remove(&turn.conversation());
-        turns.runs.retain(|_, other| other.id() != turn.id());
         let handover = turn.hand_over();
         if turn.is_forgotten() {
             turns.all.remove(&turn.id());
+            turns.runs.retain(|_, other| other.id() != turn.id());
         } else if let Some((handover, items)) = handover {
             self.handovers.keep(turn.identity(), turn.conversation(), &handover, items);
         }
@@ -170,8 +170,10 @@ impl Turns {
         self.all.retain(|_, turn| turn.ended_at().is_none_or(|at| now.duration_since(at) < KEPT));
         while self.all.len() >= MAX_KEPT {
             let oldest = self.all.iter().find(|(_, turn)| turn.ended_at().is_some()).map(|(id, _)| *id);
-            let Some(oldest) = oldest else { return };
+            let Some(oldest) = oldest else { break };
             self.all.remove(&oldest);
         }
+        let all = &self.all;
+        self.runs.retain(|_, turn| all.contains_key(&turn.id()));
     }
 }

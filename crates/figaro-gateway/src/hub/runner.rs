@@ -98,7 +98,7 @@ impl GatewayRunner {
         let closing = turn.closing();
         let tokens = closing.as_ref().map_or(0, |closing| closing.usage.total());
         turn.account().spend(tokens, self.clock.now().date_naive());
-        self.meters.turn(closing.as_ref().map(|closing| &closing.ending), tokens);
+        self.meters.turn(turn.client(), closing.as_ref().map(|closing| &closing.ending), tokens);
     }
 }
 

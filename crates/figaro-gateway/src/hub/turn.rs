@@ -1,6 +1,7 @@
 //! One turn that can be followed.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
@@ -16,6 +17,9 @@ use figaro_base::ids::{RequestId, RunId};
 use figaro_domain::conversation::Conversation;
 use figaro_provider::Item;
 
+/// So long after its end a turn may tell what is remembered of it to those who follow it; whoever comes later hears it too.
+const TEACHES: Duration = Duration::from_secs(10);
+
 /// A question that is on its way.
 #[derive(Debug)]
 pub struct Asked {
@@ -23,6 +27,10 @@ pub struct Asked {
     pub requested: Arc<Requested>,
     /// Where it is answered.
     pub conversation: Conversation,
+    /// The session that it belongs to, as its caller calls it.
+    pub session: Option<String>,
+    /// It is read for what is to be remembered of whoever asks.
+    pub teaches: bool,
     /// Whoever may follow it, in words that no other has.
     pub identity: String,
     /// Who asks, as what they have used is counted.
@@ -42,6 +50,8 @@ pub struct Asked {
 pub struct Turn {
     id: RequestId,
     agent: Option<String>,
+    session: Option<String>,
+    client: Option<String>,
     left: Arc<Left>,
     conversation: Conversation,
     identity: String,
@@ -54,6 +64,8 @@ pub struct Turn {
 #[derive(Debug)]
 struct Log {
     told: Vec<Arc<Told>>,
+    /// What is to be remembered of it is still to be told.
+    teaches: bool,
     followers: usize,
     state: State,
     held: Option<Held>,
@@ -94,9 +106,21 @@ enum State {
 
 impl Turn {
     pub(super) fn new(asked: Asked) -> Self {
-        let Asked { requested, conversation, identity, account, room, bytes, resumes, mailboxes } = asked;
+        let Asked {
+            requested,
+            conversation,
+            session,
+            teaches,
+            identity,
+            account,
+            room,
+            bytes,
+            resumes,
+            mailboxes,
+        } = asked;
         let log = Log {
             told: Vec::new(),
+            teaches,
             followers: 0,
             state: State::Waiting,
             held: Some(Held { _room: room, _bytes: bytes, mailboxes }),
@@ -106,9 +130,12 @@ impl Turn {
         };
         // The messages of a request may be long: they are not kept as long as the turn can be followed.
         let (id, agent, left) = (requested.id, requested.agent.clone(), requested.left.clone());
+        let client = requested.client.clone();
         Self {
             id,
             agent,
+            session,
+            client,
             left,
             conversation,
             identity,
@@ -129,6 +156,17 @@ impl Turn {
     #[must_use]
     pub fn agent(&self) -> Option<&str> {
         self.agent.as_deref()
+    }
+
+    /// The session that it belongs to, as its caller calls it.
+    #[must_use]
+    pub fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    /// The kind of client that asks.
+    pub(super) fn client(&self) -> Option<&str> {
+        self.client.as_deref()
     }
 
     /// What it has left to whoever asks, once it is over.
@@ -231,8 +269,22 @@ impl Turn {
     }
 
     pub(super) fn tell(&self, told: Told) {
-        self.log().told.push(Arc::new(told));
+        let has_taught =
+            matches!(&told, Told::Event(event) if matches!(event.kind, TurnEventKind::MemoryUpdated { .. }));
+        let mut log = self.log();
+        log.teaches &= !has_taught;
+        // One that is over and was forgotten keeps nothing.
+        if !(log.is_forgotten && matches!(log.state, State::Over(_))) {
+            log.told.push(Arc::new(told));
+        }
+        drop(log);
         self.news.send_replace(());
+    }
+
+    /// Until when it may still tell what is remembered of it, once it is over; `None` if it has told.
+    pub(super) fn teaches_until(&self) -> Option<Instant> {
+        let is_over = self.ended_at()?;
+        self.log().teaches.then(|| is_over + TEACHES)
     }
 
     /// Nothing more comes of it.

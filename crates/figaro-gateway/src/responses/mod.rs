@@ -30,10 +30,9 @@ pub(super) async fn create(
     let Body { said: request, bytes } = body::read::<ResponseRequest>(&entry.caller.account, request).await?;
     let (model, streams) = (request.model.clone(), request.stream.unwrap_or_default());
     let put = request.put(&gateway, &entry)?;
-    let session = entry.wishes.session.clone();
     let mut follower = ask(&gateway, entry, put, bytes).await?;
     let frame = Frame::new(&follower, model, gateway.clock.now());
-    let head = Head { turn: follower.turn().id().to_string(), session };
+    let head = Head::of(&follower);
     if !streams {
         let said = all(&mut follower).await;
         let closing = said.ended(follower.turn()).map_err(in_input)?;

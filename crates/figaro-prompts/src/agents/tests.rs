@@ -265,6 +265,17 @@ fn each_mistake_is_told_with_its_place() {
     insta::assert_snapshot!(told);
 }
 
+#[test]
+fn two_documents_in_a_file_are_told_in_words() {
+    let faults = read("brief.yaml", &format!("{GOOD}---\n{GOOD}")).unwrap_err();
+    let [fault] = &faults[..] else { panic!("{faults:?}") };
+    assert!(
+        fault.starts_with("prompts/agents/brief.yaml:") && fault.contains("more than one document"),
+        "{fault}"
+    );
+    assert!(!fault.contains("multidoc"), "{fault}");
+}
+
 fn tell(told: &mut String, change: &str, faults: &[String]) {
     assert!(faults.iter().all(|fault| fault.lines().count() == 1), "{faults:?}");
     writeln!(told, "{change}\n  {}", faults.join("\n  ")).unwrap();

@@ -175,6 +175,7 @@ mod tests {
 
     use super::*;
     use crate::AnswerSchema;
+    use figaro_domain::generation::Generation;
 
     const ALL: Able = Able { tools: true, vision: true, thinking: true };
     const NONE: Able = Able { tools: false, vision: false, thinking: false };

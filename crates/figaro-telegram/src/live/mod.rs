@@ -128,7 +128,7 @@ impl Listener for Live {
                 incoming.text.clone_from(kept);
                 incoming.since = (!kept.is_empty()).then(Instant::now);
             }),
-            TurnEventKind::ToolStarted { name: _, status, hint } => {
+            TurnEventKind::ToolStarted { call: _, status, hint } => {
                 let status = self.status(preview.language.as_deref(), *status, hint.as_deref());
                 preview.change(|incoming| incoming.status = status);
             }

@@ -249,7 +249,7 @@ async fn no_built_in_tool_is_named_elsewhere() {
         ("prompts/src/agents/advice", ": action"),
         // The names of events and of what is kept, as HTTP tells them.
         ("gateway/src/events", ": action"),
-        ("gateway/src/sessions", ": pin"),
+        ("gateway/src/entities", ": pin"),
         // What is left out where there is no chat.
         ("app/parts/tools", ""),
     ];

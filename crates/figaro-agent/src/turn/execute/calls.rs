@@ -161,7 +161,7 @@ impl Caller {
         let mut record = ready.record(records.log.run(), context.now);
         let ReadyCall { planned: Planned { call, refusal }, tool, was_cut, .. } = ready;
         if let Some(tool) = &tool {
-            self.bus.publish(context.run, started(tool, hint(&record.call)));
+            self.bus.publish(context.run, started(tool, record.call.clone()));
         }
         let clock = Instant::now();
         let done = match refusal {
@@ -207,7 +207,8 @@ impl Caller {
         let message = result_message(records.session, &record, output.clone(), done.side_effects.clone());
         records.log.tool_ended(&record, message).await?;
         tracing::info!(%run, tool = name, ?status, duration_ms, "a tool was called");
-        self.bus.publish(records.turn, TurnEventKind::ToolEnded { name, status, duration_ms });
+        let (call, result) = (record.call.clone(), output.clone());
+        self.bus.publish(records.turn, TurnEventKind::ToolEnded { call, status, result, duration_ms });
         if let Some(observation) = done.side_effects.observation.clone() {
             self.bus.publish(records.turn, TurnEventKind::Action { observation });
         }
@@ -294,8 +295,9 @@ fn bounded(output: String) -> String {
 }
 
 /// What is told of a tool that begins its work.
-pub(super) fn started(tool: &Arc<dyn Tool>, hint: Option<String>) -> TurnEventKind {
-    TurnEventKind::ToolStarted { name: tool.spec().name.clone(), status: tool.status(), hint }
+pub(super) fn started(tool: &Arc<dyn Tool>, call: Call) -> TurnEventKind {
+    let hint = hint(&call);
+    TurnEventKind::ToolStarted { call, status: tool.status(), hint }
 }
 
 /// The argument worth showing in a status line: a query, the name of an agent, or nothing.

@@ -266,7 +266,10 @@ impl Executor {
                 return;
             }
             Event::Searched => match setup.tools.web_search() {
-                Some(tool) => calls::started(tool, None),
+                Some(tool) => {
+                    let (name, arguments) = (tool.spec().name.clone(), "{}".to_owned());
+                    calls::started(tool, Call { id: String::new(), name, arguments })
+                }
                 None => return,
             },
             Event::Reasoned => return setup.voice.end_pass(),

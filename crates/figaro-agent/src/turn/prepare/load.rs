@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use chrono_tz::Tz;
+use futures::future::BoxFuture;
 
 use super::super::error::TurnError;
 use super::super::log::HISTORY_MESSAGES;
@@ -31,7 +32,7 @@ use figaro_policy::address::Addresses;
 use figaro_prompts::{PersonView, Prompts};
 use figaro_provider::Item;
 use figaro_provider::models::Models;
-use figaro_store::{ConversationStore, FactStore, NoteStore, PinStore, SummaryStore};
+use figaro_store::{ConversationStore, FactStore, NoteStore, PinStore, StoreError, SummaryStore};
 
 /// So many are looked at where so many cannot be read.
 const FEW_MESSAGES: usize = 10;
@@ -242,16 +243,25 @@ impl Loader {
 
     /// The newest messages of the session; few or none where they cannot be read.
     async fn messages_of(&self, run: &ActiveTurn) -> Vec<Arc<Message>> {
-        for limit in [HISTORY_MESSAGES, FEW_MESSAGES] {
-            match self.conversations.recent(run.session, limit).await {
-                Ok(stored) => return stored,
-                Err(error) => self
-                    .reporter
-                    .report(&error, "the history could not be read; the turn looks for less of it"),
-            }
-        }
-        Vec::new()
+        let failed = |error: &StoreError| {
+            self.reporter.report(error, "the history could not be read; the turn looks for less of it");
+        };
+        newest(|limit| self.conversations.recent(run.session, limit), failed).await
     }
+}
+
+/// The newest messages; few of them where so many cannot be read, and none where these fail, too.
+async fn newest<'a>(
+    read: impl Fn(usize) -> BoxFuture<'a, Result<Vec<Arc<Message>>, StoreError>>,
+    failed: impl Fn(&StoreError),
+) -> Vec<Arc<Message>> {
+    for limit in [HISTORY_MESSAGES, FEW_MESSAGES] {
+        match read(limit).await {
+            Ok(stored) => return stored,
+            Err(error) => failed(&error),
+        }
+    }
+    Vec::new()
 }
 
 /// Whether what others said may stand in the prompt: in a group it is not looked up for a guest.
@@ -332,4 +342,34 @@ fn found_in(history: &[Arc<Message>]) -> SideEffects {
         history.iter().filter_map(|message| message.tool.as_ref()).map(|tool| &tool.side_effects.found);
     found.for_each(|names| all.add_found(names.clone()));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use chrono::DateTime;
+    use futures::FutureExt;
+
+    use super::*;
+    use figaro_base::ids::SessionId;
+
+    #[tokio::test]
+    async fn a_history_that_cannot_be_read_is_ten_messages_and_then_none() {
+        let message = |text: usize| {
+            Arc::new(Message::new(SessionId::new(), Role::User, text.to_string(), DateTime::UNIX_EPOCH))
+        };
+        for (readable, wanted, failures) in [(HISTORY_MESSAGES, 400, 0), (10, 10, 1), (9, 0, 2)] {
+            let failed = Cell::new(0);
+            let read = |limit: usize| {
+                let read = match limit <= readable {
+                    true => Ok((0..limit).map(message).collect()),
+                    false => Err(StoreError::Record { what: "one".to_owned() }),
+                };
+                async { read }.boxed()
+            };
+            let found = newest(read, |_error| failed.set(failed.get() + 1)).await;
+            assert_eq!((found.len(), failed.get()), (wanted, failures), "{readable}");
+        }
+    }
 }

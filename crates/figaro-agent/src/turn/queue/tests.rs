@@ -69,6 +69,7 @@ fn part(message: i64, text: &str, joins: Option<Join>) -> Inbound {
         forwarded_from: None,
         from_person: false,
         task: None,
+        program: None,
         borrowed: false,
         learns: false,
         foreign: Vec::new(),

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 
 pub use self::ask::Asking;
 use self::ask::{Failed, Made};
-pub use self::now::Unmade;
+pub use self::now::{Next, Unmade, Wanted};
 use figaro_base::clock::Clock;
 use figaro_base::ids::SessionId;
 use figaro_base::shutdown::TaskTracker;

@@ -109,6 +109,7 @@ impl Fields<'_> {
             forwarded_from: Some(self.next()),
             from_person: true,
             task: None,
+            program: None,
             borrowed: false,
             learns: false,
             foreign: Vec::new(),

@@ -85,18 +85,23 @@ pub(in crate::kv) fn stats(
     chat: ChatId,
     session: SessionId,
 ) -> Result<SessionStats, Fault> {
-    let (mut sum, mut count) = (0.0, 0_u16);
+    let (mut sum, mut count, mut newest) = (0.0, 0_u16, None);
     for item in tables.messages.scan(&key::id(session))?.rev().take(COUNTED as usize) {
         let (_, message) = item?;
         if is_said(&message) {
             (sum, count) = (sum + message.importance, count + 1);
+            newest = newest.or(Some(message.created_at));
         }
     }
+    let said = |item: Result<(_, Message), Fault>| item.ok().map(|(_, message)| message).filter(is_said);
+    let oldest = tables.messages.scan(&key::id(session))?.find_map(said).map(|message| message.created_at);
     let pins = tables.pins.list(&key::chat(chat))?;
     Ok(SessionStats {
         summaries: tables.summaries.list(&key::id(session))?.len(),
         pins: pins.iter().filter(|pin| pin.session == session && pin.about.is_none()).count(),
         importance: (count > 0).then(|| sum / f32::from(count)),
+        oldest,
+        newest,
     })
 }
 

@@ -85,6 +85,9 @@ impl Details {
             lines.extend(section(texts.why_pins(), self.pinned(asker, &trace.pins).await?));
             lines.extend(trace.agent.as_ref().map(|agent| fill(texts.why_agent(), &[("agent", agent)])));
         }
+        let asked = exchange.and_then(|exchange| exchange.question.first());
+        let client = asked.and_then(|question| question.program.as_deref());
+        lines.extend(client.map(|client| fill(texts.why_client(), &[("client", client)])));
         lines.extend(answer.map(|answer| cost(texts, answer)));
         Ok(lines)
     }

@@ -1,0 +1,33 @@
+//! The context packs whose records a caller keeps, as the header `X-Pack` chooses them: they are of the chat that all sessions of a
+//! person are parts of.
+
+use super::caller::Spot;
+use super::error::ApiError;
+use super::gateway::Gateway;
+use figaro_domain::chat::{ConfigPatch, MAX_PACKS, PackChange};
+use figaro_store::SettingsStore;
+
+/// Has a chat keep the records of these packs and of no others.
+///
+/// # Errors
+/// If there are too many, or one is not there.
+pub(super) async fn choose(gateway: &Gateway, spot: &Spot, packs: &[String]) -> Result<(), ApiError> {
+    let known = gateway.prompts.packs();
+    if let Some(unknown) = packs.iter().find(|name| known.get(name).is_none()) {
+        let names: Vec<&str> = known.all().map(|pack| pack.name.as_str()).collect();
+        let words = format!("X-Pack: there is no context pack `{unknown}`. There are: {}", names.join(", "));
+        return Err(ApiError::invalid(words));
+    }
+    if packs.len() > MAX_PACKS {
+        return Err(ApiError::invalid(format!("X-Pack: there are more than {MAX_PACKS} context packs")));
+    }
+    let chat = spot.place.chat;
+    let chosen = gateway.store.chat_config(chat).await?.packs;
+    let left = chosen.iter().filter(|name| !packs.contains(name)).map(|name| (name, false));
+    let taken = packs.iter().filter(|name| !chosen.contains(name)).map(|name| (name, true));
+    for (name, is_chosen) in left.chain(taken) {
+        let pack = Some(PackChange { name: name.clone(), is_chosen });
+        gateway.store.change_chat_config(chat, ConfigPatch { pack, ..ConfigPatch::default() }).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! The pins of a session.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::body::{self, Body};
+use super::caller::Caller;
+use super::entities;
+use super::error::ApiError;
+use super::gateway::Gateway;
+use super::sessions::{Found, found};
+use figaro_base::ids::{EntryId, PinId, SessionId};
+use figaro_domain::conversation::Message;
+use figaro_domain::pin::{MAX_CONTENT_CHARS, Pin, PinType};
+use figaro_store::{MemoryStore, PinAdded, PinStore};
+
+/// So many messages are looked through at a time.
+const AT_ONCE: usize = 500;
+
+/// What is to be pinned.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewPin {
+    content: String,
+    #[serde(default, alias = "importance")]
+    importance_score: Option<f32>,
+    #[serde(default)]
+    pin_type: Option<PinType>,
+    #[serde(default)]
+    source_message_id: Option<EntryId>,
+}
+
+/// Lists the pins of a session.
+///
+/// # Errors
+/// If there is none.
+pub(super) async fn list(
+    State(gateway): State<Gateway>,
+    caller: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let Found { spot, session } = found(&gateway, &caller, &name).await?;
+    let pins = gateway.store.pins(spot.place.chat).await?;
+    // What Figaro notes for itself, such as when a session began, stands in no prompt.
+    let is_listed = |pin: &&Pin| pin.session == session.id && pin.is_shown_in(session.id);
+    let pins: Vec<Value> = pins.iter().filter(is_listed).map(entities::pin).collect();
+    Ok(Json(json!({"object": "list", "data": pins})))
+}
+
+/// Pins words for a session.
+///
+/// # Errors
+/// If there is no session, no words, no such message, or no room.
+pub(super) async fn add(
+    State(gateway): State<Gateway>,
+    caller: Caller,
+    Path(name): Path<String>,
+    request: Request,
+) -> Result<(StatusCode, Json<Value>), ApiError> {
+    let Found { spot, session } = found(&gateway, &caller, &name).await?;
+    let Body { said: new, .. } = body::read::<NewPin>(&caller.account, request).await?;
+    let content = new.content.trim();
+    if content.is_empty() || content.chars().count() > MAX_CONTENT_CHARS {
+        let words = format!("a pin has 1 to {MAX_CONTENT_CHARS} characters");
+        return Err(ApiError::invalid(words).about("content"));
+    }
+    let mut pin = Pin::new(spot.place.chat, session.id, content.to_owned(), gateway.clock.now());
+    pin.author = Some(spot.user);
+    pin.pin_type = new.pin_type.unwrap_or_default();
+    if let Some(importance) = new.importance_score {
+        if !(0.0..=10.0).contains(&importance) {
+            return Err(ApiError::invalid("the importance is from 0 to 10").about("importance_score"));
+        }
+        pin.importance = importance;
+    }
+    if let Some(source) = new.source_message_id {
+        let none = || ApiError::invalid("the session has no such message").about("source_message_id");
+        let source = message_of(&gateway, session.id, source).await?.ok_or_else(none)?;
+        // Words of its own, as those that somebody has marked: they stay where the message is edited.
+        let is_part = source.text.trim() != content;
+        pin = Pin { source_message_id: Some(source.id), source: Some(source.key()), is_part, ..pin };
+    }
+    match gateway.store.add_pin(&pin).await? {
+        PinAdded::New => Ok((StatusCode::CREATED, Json(entities::pin(&pin)))),
+        PinAdded::Already(id) => Ok((StatusCode::OK, Json(entities::pin(&Pin { id, ..pin })))),
+        PinAdded::Full => Err(ApiError::conflict("there is no room for more pins: remove one")),
+    }
+}
+
+/// A message of a session by its id.
+async fn message_of(
+    gateway: &Gateway,
+    session: SessionId,
+    id: EntryId,
+) -> Result<Option<Arc<Message>>, ApiError> {
+    let mut from = 0;
+    loop {
+        let read = gateway.store.messages_from(session, from, AT_ONCE).await?;
+        if let Some(found) = read.iter().find(|message| message.id == id) {
+            return Ok(Some(found.clone()));
+        }
+        match read.last() {
+            Some(last) if read.len() == AT_ONCE => from = last.index.saturating_add(1),
+            _ => return Ok(None),
+        }
+    }
+}
+
+/// A pin of a session.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct PinPath {
+    session: String,
+    pin: String,
+}
+
+/// Removes a pin of a session.
+///
+/// # Errors
+/// If there is none.
+pub(super) async fn remove(
+    State(gateway): State<Gateway>,
+    caller: Caller,
+    Path(PinPath { session, pin }): Path<PinPath>,
+) -> Result<StatusCode, ApiError> {
+    let none = || ApiError::not_found("no_pin", "there is no such pin");
+    let Found { spot, session } = found(&gateway, &caller, &session).await?;
+    let pin: PinId = pin.parse().map_err(|_odd| none())?;
+    let pins = gateway.store.pins(spot.place.chat).await?;
+    if !pins.iter().any(|known| known.id == pin && known.session == session.id) {
+        return Err(none());
+    }
+    gateway.store.remove_pin(spot.place.chat, pin).await?.map(|_| StatusCode::NO_CONTENT).ok_or_else(none)
+}
