@@ -29,8 +29,9 @@ mod store;
 mod terminal;
 mod watch;
 
-use futures::Stream;
 use std::io::IsTerminal;
+
+use futures::Stream;
 use tracing::info;
 
 use figaro_agent::turn::unfinished::end_unfinished;

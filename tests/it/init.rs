@@ -369,7 +369,8 @@ async fn a_bot_that_starts_at_a_terminal_shows_the_link_as_a_line_and_as_a_code(
     let mut terminal = AtTerminal::start(&world.bot().unset("OWNER_IDS"));
     terminal.shows("\u{1b}[30;107m").await;
     let screen = terminal.screen();
-    let line = screen.lines().find(|line| line.contains("https://t.me/")).unwrap();
+    assert!(screen.contains("write to it at https://t.me/figaro_bot; Ctrl-C ends it"), "{screen}");
+    let line = screen.lines().find(|line| line.contains("?start=")).unwrap();
     assert!(line.starts_with("Nobody owns this bot yet. Open https://t.me/figaro_bot?start="), "{line}");
     assert!(line.ends_with(" within 15 minutes to become its owner."), "{line}");
     terminal.signal("TERM");
