@@ -81,15 +81,7 @@ impl Pass {
         }
     }
 
-    /// What an answer calls for that did not come to its end is not made: it may lack the better part of its arguments, or what
-    /// it was to go with.
     fn complete(&mut self, finish: Finish, usage: Option<Usage>) {
-        if finish != Finish::Stop && !self.calls.is_empty() {
-            self.calls.clear();
-            self.calls_left_out = 0;
-            self.private.clear();
-            self.led = 0;
-        }
         // Where parts led to calls before, one behind the last was for a call that did not come.
         if self.calls_left_out > 0 && self.led > 0 {
             self.private.truncate(self.led);
@@ -140,21 +132,6 @@ mod tests {
         for (name, events, (made, left_out, parts)) in cases {
             let told = kept(events.split(' ').map(str::to_owned));
             assert_eq!(told, (made, left_out, parts.to_owned()), "{name}");
-        }
-    }
-
-    #[test]
-    fn an_answer_that_did_not_come_to_its_end_calls_nothing() {
-        let call = || Event::ToolCall(Call { id: "c".into(), name: "f".into(), arguments: "{}".into() });
-        let part = || Event::Private(PrivatePart { provider: "p".into(), data: json!("for the call") });
-        let cases = [(Finish::Stop, 1), (Finish::Length, 0), (Finish::Filtered("why".into()), 0)];
-        for (finish, made) in cases {
-            let mut pass = Pass::default();
-            let end = Event::Completed { finish, usage: None };
-            [Event::TextDelta("Well.".into()), part(), call(), end]
-                .into_iter()
-                .for_each(|event| pass.absorb(event));
-            assert_eq!((pass.text.as_str(), pass.calls.len(), pass.private.len()), ("Well.", made, made));
         }
     }
 

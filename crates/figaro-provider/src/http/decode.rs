@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::thinking::{Passed, Thinking};
 use crate::{Event, EventStream, Finish, ProviderError};
+use figaro_domain::usage::Usage;
 
 /// So many bytes of text are read of one answer: what a model writes comes in up to four copies, and among it what is
 /// never shown, such as its reasoning. An answer that goes on beyond that is ended as one that was too long.
@@ -92,6 +93,7 @@ pub(crate) fn decoded(values: Values, decoder: impl Decode, habit: Habit) -> Eve
         has_answer: false,
         has_taken_back: false,
         ready: VecDeque::new(),
+        calls: Vec::new(),
         ended: false,
         left: MAX_TEXT_BYTES,
     };
@@ -118,6 +120,9 @@ struct Decoding<D> {
     /// It was told that what came so far was reasoning.
     has_taken_back: bool,
     ready: VecDeque<Result<Event, ProviderError>>,
+    /// The first call and the calls and opaque parts behind it. They count once the answer has come to its end: one that was cut may
+    /// lack the better part of its last call, or what the calls were to go with.
+    calls: Vec<Event>,
     ended: bool,
     /// How many bytes of text may still come.
     left: usize,
@@ -157,37 +162,47 @@ impl<D: Decode> Decoding<D> {
         }
     }
 
-    /// Events without the reasoning in their text; an answer that was nothing else is told to be that.
+    /// Events without the reasoning in their text.
     fn make_ready(&mut self, events: Vec<Event>) {
-        let mut ends = events.iter().any(|event| matches!(event, Event::Completed { .. }));
         for event in events {
             match event {
                 Event::TextDelta(text) if self.decoder.mixes_reasoning() => {
                     let passed = self.thinking.pass(&text);
                     self.tell(passed);
-                    continue;
                 }
-                Event::TextDelta(_) | Event::ToolCall(_) => self.has_answer = true,
+                Event::TextDelta(_) => {
+                    self.has_answer = true;
+                    self.ready.push_back(Ok(event));
+                }
+                Event::ToolCall(_) => self.calls.push(event),
+                Event::Private(_) if !self.calls.is_empty() => self.calls.push(event),
+                Event::Completed { finish, usage } => self.complete(finish, usage),
                 Event::Answering(_)
                 | Event::Searched
                 | Event::Source(_)
                 | Event::Reasoned
-                | Event::Private(_)
-                | Event::Completed { .. } => {}
+                | Event::Private(_) => self.ready.push_back(Ok(event)),
             }
-            // What was held back belongs before all else that the end brings.
-            if std::mem::take(&mut ends) {
-                let passed = self.thinking.end();
-                self.tell(passed);
-                self.habit.note(self.thinking.was_taken_back());
-            }
-            let has_reasoned = self.thinking.has_reasoned() || self.decoder.has_reasoned();
-            let is_nothing_else = has_reasoned && !self.has_answer && !self.has_taken_back;
-            if matches!(event, Event::Completed { .. }) && is_nothing_else {
-                self.ready.push_back(Ok(Event::Reasoned));
-            }
-            self.ready.push_back(Ok(event));
         }
+    }
+
+    /// The end: what was held back, the calls of an answer that is whole, and that it was nothing but reasoning.
+    fn complete(&mut self, finish: Finish, usage: Option<Usage>) {
+        if self.decoder.mixes_reasoning() {
+            let passed = self.thinking.end();
+            self.tell(passed);
+            self.habit.note(self.thinking.was_taken_back());
+        }
+        let calls = std::mem::take(&mut self.calls);
+        if finish == Finish::Stop {
+            self.has_answer |= !calls.is_empty();
+            self.ready.extend(calls.into_iter().map(Ok));
+        }
+        let has_reasoned = self.thinking.has_reasoned() || self.decoder.has_reasoned();
+        if has_reasoned && !self.has_answer && !self.has_taken_back {
+            self.ready.push_back(Ok(Event::Reasoned));
+        }
+        self.ready.push_back(Ok(Event::Completed { finish, usage }));
     }
 
     fn tell(&mut self, Passed { takes_back, text }: Passed) {
