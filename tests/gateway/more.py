@@ -15,6 +15,7 @@ from pathlib import Path
 URL, KEY = sys.argv[1], sys.argv[2]
 GREETING = "Hello from the model."
 START = 60
+MASTER = "sk-of-the-proxy-0123"
 
 
 def expect(got: object, wanted: object, what: str) -> None:
@@ -85,11 +86,12 @@ def with_litellm() -> None:
         )
         command = [str(Path(sys.executable).parent / "litellm"), "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
         with (Path(name) / "log").open("w") as log:
-            quiet = os.environ | {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-            proxy = subprocess.Popen(command, stdout=log, stderr=log, env=quiet, cwd=name)
+            # Its own list of prices, not one of the network; without a key it does not start.
+            more = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MASTER_KEY": MASTER}
+            proxy = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | more, cwd=name)
         try:
             wait_for(f"http://127.0.0.1:{port}/health/liveliness", Path(name) / "log")
-            client = OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none")
+            client = OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key=MASTER)
             messages = [{"role": "user", "content": "hello"}]
             answer = client.chat.completions.create(model="house", messages=messages)
             expect(answer.choices[0].message.content, GREETING, "LiteLLM's answer")

@@ -187,6 +187,17 @@ async fn an_answer_that_was_cut_is_the_models_text_as_it_is() {
             };
             assert_eq!((got.as_str(), finish), (text, json!("length")), "streams: {streams}");
         }
+        // Neither a form nor a second try would make it whole.
+        let asked = world.model.requests().len();
+        let mut body = said("Tell me as JSON.");
+        body["response_format"] = json!({"type": "json_object"});
+        world.script.push(Reply::text(text).cut_by_length());
+        let held = gateway.chat(&body).ok().await;
+        assert_eq!(held["choices"][0]["message"]["content"], text);
+        assert_eq!(
+            (&held["choices"][0]["finish_reason"], world.model.requests().len()),
+            (&json!("length"), asked + 1)
+        );
         world.script.push(Reply::text(text).cut_by_length());
         let response = gateway.post(RESPONSES, &json!({"model": "figaro", "input": "Tell me."})).ok().await;
         assert_eq!(response["output"][0]["content"][0]["text"], text);

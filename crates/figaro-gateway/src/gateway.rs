@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::FromRef;
 
 use super::caller::Known;
+use super::error::ApiError;
 use super::hub::Hub;
 use super::metrics::Meters;
 use figaro_agent::turn::queue::Mailboxes;
@@ -46,6 +47,17 @@ pub struct Gateway {
     pub clock: Clock,
     /// Whether the bot is about to end.
     pub background: TaskTracker,
+}
+
+impl Gateway {
+    /// The same refusal, with the time when the bot's own budget is new where that is why.
+    pub(super) fn dated(&self, error: ApiError) -> ApiError {
+        let resets_at = || (self.ledger.resets_at().0.to_utc() - self.clock.now()).to_std().ok();
+        match error.retry_after {
+            None if error.code == "insufficient_quota" => ApiError { retry_after: resets_at(), ..error },
+            _ => error,
+        }
+    }
 }
 
 impl FromRef<Gateway> for Arc<Known> {

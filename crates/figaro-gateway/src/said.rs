@@ -1,5 +1,7 @@
 //! What a turn has said so far, for answers that are written as they come and for those that are written whole.
 
+use std::time::Duration;
+
 use axum::http::StatusCode;
 
 use super::error::ApiError;
@@ -153,7 +155,8 @@ fn failed(label: &'static str) -> ApiError {
         "rate_limited" => ApiError::too_many(
             "rate_limit_exceeded",
             "the service of the model is busy: ask again in a minute",
-        ),
+        )
+        .after(Duration::from_secs(60)),
         "too_long" => ApiError {
             code: "context_length_exceeded",
             ..ApiError::invalid("the conversation is longer than the model takes: send less of it")

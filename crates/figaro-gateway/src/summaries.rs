@@ -63,14 +63,15 @@ pub(super) async fn make(
     let room = caller.account.admit(clock.now())?;
     let (told, made) = oneshot::channel();
     // Also for a caller who does not wait for it: the model works for them then, too.
+    let summariser = gateway.summariser.clone();
     gateway.background.spawn("summary_asked", async move {
         let spent = |usage: Usage| account.spend(usage.total(), clock.now().date_naive());
-        drop(told.send(gateway.summariser.now(session.id, wanted, &spent).await));
+        drop(told.send(summariser.now(session.id, wanted, &spent).await));
         drop(room);
     });
     // It ends without a word where the bot ends.
     let made = made.await.map_err(|_ended| ApiError::stopping())?;
-    Ok((StatusCode::CREATED, Json(entities::summary(&made.map_err(unmade)?))))
+    Ok((StatusCode::CREATED, Json(entities::summary(&made.map_err(|why| gateway.dated(unmade(why)))?))))
 }
 
 fn unmade(error: Unmade) -> ApiError {

@@ -48,7 +48,7 @@ pub(super) async fn completions(
     let head = Head::of(&follower);
     if !streams {
         let said = all(&mut follower).await;
-        let body = completion(&frame, &follower, &said)?;
+        let body = completion(&frame, &follower, &said).map_err(|error| gateway.dated(error))?;
         return Ok(head.with(Json(body).into_response()));
     }
     let told = chunks::Wanted { with_usage, with_events };

@@ -35,7 +35,7 @@ pub(super) async fn create(
     let head = Head::of(&follower);
     if !streams {
         let said = all(&mut follower).await;
-        let closing = said.ended(follower.turn()).map_err(in_input)?;
+        let closing = said.ended(follower.turn()).map_err(|error| gateway.dated(in_input(error)))?;
         let handed = follower.turn().handover();
         let words = match &handed {
             Some(handed) => handed.words.clone(),

@@ -248,7 +248,7 @@ impl Preparer {
         let of_chat = [config.settings, persona.settings];
         let ground = Some(Ground { records, ..ground(&loaded, agent, Generation::nearest(of_chat)) });
         let form = form_of(requested, agent).map_err(failed)?;
-        let run = self.run(loaded, question, &taken_up, &tools).shaped(form);
+        let run = self.run(loaded, question, &taken_up, &tools).shaped(form).giving_cut(requested.is_some());
         let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.untold());
         let setup = Setup {
             turn: turn.clone(),

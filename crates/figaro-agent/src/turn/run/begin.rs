@@ -33,6 +33,12 @@ impl Run {
         Self { form, keeps_promises, ..self }
     }
 
+    /// The same turn, whose answer is for a program that is told where it was cut by its length: it gets it as it is.
+    #[must_use]
+    pub fn giving_cut(self, gives_cut: bool) -> Self {
+        Self { gives_cut, ..self }
+    }
+
     /// The form that its answer is to have.
     #[must_use]
     pub const fn form(&self) -> Option<&Form> {

@@ -48,6 +48,8 @@ pub struct Run {
     shown: Shown,
     /// The form that its answer is to have.
     form: Option<Form>,
+    /// An answer that was cut by its length is given as it is, whatever form it is to have.
+    gives_cut: bool,
     state: State,
 }
 
@@ -86,6 +88,7 @@ impl Run {
             keeps_promises: false,
             shown: Shown::default(),
             form: None,
+            gives_cut: false,
             state: State::default(),
         }
     }
@@ -211,7 +214,7 @@ impl Run {
     #[must_use]
     pub fn answer(&self, mut pass: Pass) -> Answer {
         let structured = self.form.as_ref().and_then(|form| form.read(&pass.text).ok());
-        let is_misfit = self.form.is_some() && structured.is_none();
+        let is_misfit = self.form.is_some() && structured.is_none() && !self.is_given_cut(&pass);
         if structured.is_some() {
             pass.text = bare(&pass.text).to_owned();
         } else if is_misfit {
@@ -314,7 +317,8 @@ impl Run {
     fn conclude(mut self, pass: Pass) -> Self {
         let is_whole = pass.filtered.is_none() && !pass.cut_short;
         let is_last = self.state.passes >= self.max_passes;
-        let mistakes = self.form.as_ref().and_then(|form| form.read(&pass.text).err());
+        let form = self.form.as_ref().filter(|_| !self.is_given_cut(&pass));
+        let mistakes = form.and_then(|form| form.read(&pass.text).err());
         let is_wrong = mistakes.is_some() || (is_whole && self.is_unkept(&pass));
         if self.state.taken_back.is_none() && pass.filtered.is_none() && !is_last && is_wrong {
             let at = self.items.len() - self.begins;
@@ -333,6 +337,10 @@ impl Run {
         };
         self.state.phase = Phase::Done(Box::new(self.answer(pass)));
         self
+    }
+
+    const fn is_given_cut(&self, pass: &Pass) -> bool {
+        self.gives_cut && pass.cut_short
     }
 
     /// Whether people would read a promise in it that nothing was stored for, as far as the turn has seen.
