@@ -6,6 +6,7 @@ mod answer;
 mod aside;
 mod bots;
 mod edited;
+mod event;
 mod fate;
 mod groups;
 mod membership;
@@ -237,6 +238,9 @@ impl Router {
         let Some(part) = self.read(id, view).await? else {
             return Ok(Fate::Dropped("no_person"));
         };
+        if part.is_event() {
+            return self.event(id, view, &part).await;
+        }
         let command = inbound::command(view, &self.me);
         let is_others = command.as_ref().is_some_and(|command| self.is_others(command, &part));
         let command = command.filter(|_| !is_others);
