@@ -8,6 +8,7 @@ mod bots;
 mod edited;
 mod event;
 mod fate;
+mod first;
 mod groups;
 mod membership;
 mod noted;
@@ -85,6 +86,8 @@ pub struct Router {
     pub exchanges: Mutex<Exchanges>,
     /// Wrong codes that people have sent.
     pub guesses: Mutex<Guesses>,
+    /// The first questions of people who are not let in yet.
+    pub first_questions: Mutex<Vec<Inbound>>,
     /// What answers the question where a chat is.
     pub zones: Zones,
     /// What takes new names of sessions out of replies.
@@ -310,6 +313,7 @@ impl Router {
                 Outcome::Card(card) => {
                     let _slot = slot;
                     this.show(id, &asker, card).await;
+                    this.answer_first().await;
                 }
                 Outcome::Stopped(card, turn) => match turn.has_told_of_stop().await {
                     true => this.settle(&[id]).await,
