@@ -198,11 +198,30 @@ async fn a_stranger_who_writes_thirty_times_is_told_once_and_asked_about_once() 
     assert_eq!(world.bot_texts(CARL), [ASKED]);
     let asked = world.bot_texts(ANN).into_iter().filter(|text| text.contains("Carl")).count();
     assert_eq!((asked, world.asked().len()), (1, 0));
-    // What came before the decision is not answered after it.
+    // Of what came before the decision one is answered after it.
+    world.otherwise(Reply::text("Hello, Carl."));
     assert_eq!(world.press(ANN, &card, "Allow").await, "Carl may talk to me now.");
     says(&world, CARL, "The owner has let you in.").await;
+    says(&world, CARL, "Hello, Carl.").await;
     world.caught_up().await;
-    assert_eq!((world.bot_texts(CARL).len(), world.asked().len()), (2, 0));
+    assert_eq!((world.bot_texts(CARL).len(), world.asked().len()), (3, 1));
+}
+
+#[tokio::test]
+async fn the_first_question_of_a_stranger_is_answered_once_they_are_let_in() {
+    let world = World::new().await;
+    world.person(CARL, "Carl", "en");
+    let _bot = world.start().await;
+    world.when("are you open on Mondays?", Reply::text("From six to noon."));
+    world.told(CARL, CARL, "/start").await;
+    world.say(CARL, CARL, "are you open on Mondays?");
+    world.say(CARL, CARL, "hello?");
+    world.caught_up().await;
+    assert_eq!(world.asked().len(), 0);
+    world.told(ANN, ANN, &format!("/allow {CARL}")).await;
+    says(&world, CARL, "From six to noon.").await;
+    assert_eq!(world.asked().len(), 1);
+    assert_eq!(world.refused(), Vec::<String>::new());
 }
 
 #[tokio::test]

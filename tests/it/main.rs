@@ -96,6 +96,7 @@ mod recall;
 mod records;
 mod retention;
 mod retry;
+mod rich;
 mod rules;
 mod seed_tools;
 mod servers;

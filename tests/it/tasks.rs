@@ -6,7 +6,7 @@ use figaro_offline::telegram::{Standing, View};
 use figaro_prompts::Prompts;
 use serde_json::{Value, json};
 
-use crate::support::scene::{TEAM, labels, text};
+use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 
 const CAROL: i64 = 13;
@@ -97,6 +97,10 @@ async fn a_reminder_is_shown_as_it_is_stored_and_comes_by_itself() {
 
     let list = world.tool((ANN, ANN), "what is left?", ("list_tasks", json!({}))).await;
     assert_eq!(list["tasks"], json!([]), "it has run");
+    assert_eq!(world.press(ANN, &reminder, "Done").await, "Done.");
+    let words = "✓ Remind Ann, in English, to drink water, done ";
+    let done = world.shows(ANN, number(&reminder["message_id"]), words).await;
+    assert_eq!(labels(&done), [""; 0], "{done}");
     assert!(bot.stop().success());
     assert_eq!(world.refused(), Vec::<String>::new());
 }

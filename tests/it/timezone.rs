@@ -10,13 +10,13 @@ use figaro_domain::delivery::{Card, PendingDelivery};
 use figaro_domain::message::Speaker;
 use figaro_domain::schedule::Schedule;
 use figaro_domain::task::{NewTask, Task, TaskChange, TaskEdit};
-use figaro_offline::model::Reply;
+use figaro_offline::model::{ModelRequest, Reply};
 use figaro_offline::telegram::{Say, Standing};
 use figaro_store::{SettingsStore, TaskLimits, TaskStore};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};
-use crate::support::{ANN, BOB, World};
+use crate::support::{ANN, BOB, TIMEOUT, World};
 
 const RUI: i64 = 13;
 /// Shown where it depends on nothing but the language.
@@ -285,6 +285,30 @@ async fn the_question_is_answered_in_words_and_tasks_on_a_guess_follow() {
     assert!(bot.stop().success());
     let there = ("Asia/Tokyo".to_owned(), false);
     assert_eq!(world.zones_of(&tasks).await, vec![there; 4]);
+}
+
+#[tokio::test]
+async fn a_sentence_sets_the_clock_and_is_a_message_as_well() {
+    let world = World::new().await;
+    world.asked_of(ANN, TimeDelta::minutes(5), &[assumed(task(ANN, "Morning news", Tz::UTC))]).await;
+    world.otherwise(Reply::text("Good to know."));
+    let bot = world.bot().set("MEMORY_LIMIT", "50").spawn();
+    bot.ready().await;
+    world.answers(ANN, 1).await;
+    world.say(ANN, ANN, "I live in Lisbon");
+    let said = world.answers(ANN, 3).await;
+    let card = said.iter().find(|message| text(message).starts_with("Lisbon: it is ")).unwrap();
+    assert_eq!(labels(card), [""; 0], "{card}");
+    assert!(said.iter().any(|message| text(message) == "Good to know."), "{said:?}");
+    assert!(world.asks(1).await.user_text().contains("I live in Lisbon"));
+    world
+        .model
+        .wait_until(TIMEOUT, |requests| {
+            let facts = |request: &ModelRequest| request.instructions().starts_with("You keep what is worth");
+            requests.iter().any(facts).then_some(())
+        })
+        .await
+        .unwrap_or_else(|| panic!("nothing was taken from it: {}", bot.log()));
 }
 
 #[tokio::test]

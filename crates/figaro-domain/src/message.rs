@@ -150,6 +150,13 @@ impl Inbound {
         own.into_iter().chain(self.quotes.iter().flat_map(Quoted::words_of_people))
     }
 
+    /// Whether somebody did something and wrote nothing.
+    #[must_use]
+    pub fn is_event(&self) -> bool {
+        let all = || self.attachments.iter().all(|one| one.kind == AttachmentKind::Event);
+        self.text.is_empty() && !self.attachments.is_empty() && all()
+    }
+
     /// Whether the bot is meant: always in a private chat, else when named or replied to.
     #[must_use]
     pub fn is_addressed(&self) -> bool {
@@ -211,18 +218,27 @@ pub struct Attachment {
     pub kind: AttachmentKind,
     /// Telegram's handle for the content, if it has one.
     pub file_id: Option<String>,
-    /// A file's name, a sticker's emoji, a poll's question: what tells it apart.
+    /// A file's name, a sticker's emoji, a poll's question: what tells it apart. Of other kinds, all that they say.
     pub label: Option<String>,
     /// A file's type as its sender's client named it, such as `image/png`.
     #[serde(default)]
     pub mime_type: Option<String>,
+    /// What its kind is called, where [`AttachmentKind`] has no variant for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub named: Option<String>,
 }
 
 impl Attachment {
     /// One of this kind, with nothing else known.
     #[must_use]
     pub const fn new(kind: AttachmentKind) -> Self {
-        Self { kind, file_id: None, label: None, mime_type: None }
+        Self { kind, file_id: None, label: None, mime_type: None, named: None }
+    }
+
+    /// The word for its kind in a prompt.
+    #[must_use]
+    pub fn word(&self) -> &str {
+        self.named.as_deref().unwrap_or(self.kind.word())
     }
 
     /// Whether models that see may look at it: a photo, or a file of a kind that they know.
@@ -264,12 +280,14 @@ pub enum AttachmentKind {
     Contact,
     /// A poll.
     Poll,
-    /// A kind that this version does not know.
+    /// What somebody did beside writing, such as to pin a message.
+    Event,
+    /// Any other kind.
     Other,
 }
 
 impl AttachmentKind {
-    /// The word for it in a prompt.
+    /// The word for it, where nothing else names it.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -284,6 +302,7 @@ impl AttachmentKind {
             Self::Location => "location",
             Self::Contact => "contact",
             Self::Poll => "poll",
+            Self::Event => "event",
             Self::Other => "attachment",
         }
     }

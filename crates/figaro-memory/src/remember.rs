@@ -47,8 +47,8 @@ pub(super) fn words_of(message: &Message) -> Option<String> {
         return None;
     }
     let labels = message.attachments.iter().map(|attachment| match &attachment.label {
-        Some(label) => format!("[{}: {label}]", attachment.kind.word()),
-        None => format!("[{}]", attachment.kind.word()),
+        Some(label) => format!("[{}: {label}]", attachment.word()),
+        None => format!("[{}]", attachment.word()),
     });
     let text = message.text.trim();
     let parts: Vec<String> =

@@ -148,7 +148,7 @@ pub struct QuoteView {
 #[derive(Debug, Clone, Serialize)]
 pub struct AttachmentView {
     /// The kind in a word, such as `photo`.
-    pub kind: &'static str,
+    pub kind: String,
     /// What tells it apart, such as a file's name or a poll's question.
     pub name: Option<String>,
     /// Why the model does not see a picture that it could have seen; `None` if it does, or could not.
@@ -403,7 +403,7 @@ mod tests {
 
     fn attachment(name: Option<&str>) -> AttachmentView {
         let missing = name.map(|_| "larger than 5 MB".to_owned());
-        AttachmentView { kind: "photo", name: name.map(str::to_owned), missing }
+        AttachmentView { kind: "photo".to_owned(), name: name.map(str::to_owned), missing }
     }
 
     fn question() -> MessageView {

@@ -2,11 +2,12 @@
 
 use chrono::{DateTime, Utc};
 
-use super::views::{ChatView, EntityView, ExternalReplyView, FileView, MessageView, OriginView, UserView};
+use super::content::{self, Words};
+use super::views::{ChatView, EntityView, MessageView, OriginView, UserView};
 use figaro_base::ids::{BotId, ChatId, MessageId, TopicId, UpdateId, UserId};
 use figaro_base::text::utf16_len;
 use figaro_domain::chat::{ChatKind, Place};
-use figaro_domain::message::{Attachment, AttachmentKind, Inbound, Join, Quoted, Span, Speaker};
+use figaro_domain::message::{Attachment, Inbound, Join, Quoted, Span, Speaker};
 use figaro_domain::origin::Origin;
 
 /// A text so long may be the first part of one that the client split: the limit is 4096 units.
@@ -67,7 +68,7 @@ pub fn read_bot(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound
 
 /// The message as words of this speaker; `None` for one that says nothing.
 fn by(update: UpdateId, view: &MessageView, me: &Me, speaker: Speaker) -> Option<Inbound> {
-    let (text, entities) = words(view);
+    let Words { text, entities, .. } = words(view);
     let attachments = attachments(view);
     if text.is_empty() && attachments.is_empty() {
         return None;
@@ -76,8 +77,8 @@ fn by(update: UpdateId, view: &MessageView, me: &Me, speaker: Speaker) -> Option
         task: None,
         program: None,
         borrowed: false,
-        // What an inline bot wrote is sent in the name of whoever chose it.
-        learns: view.via_bot.is_none(),
+        // What an inline bot wrote is sent in the name of whoever chose it; a checklist is of many hands.
+        learns: view.via_bot.is_none() && !view.content.contains_key("checklist"),
         foreign: entities.iter().filter(|entity| is_foreign(entity)).map(span).collect(),
         origin: Origin::telegram(update, MessageId(view.message_id)),
         place: place(view),
@@ -85,12 +86,12 @@ fn by(update: UpdateId, view: &MessageView, me: &Me, speaker: Speaker) -> Option
         language: view.from.as_ref().and_then(|user| user.language_code.clone()),
         client: view.from.as_ref().and_then(|user| user.language_code.clone()),
         sent_at: DateTime::<Utc>::from_timestamp(view.date, 0).unwrap_or_default(),
-        text: text.to_owned(),
+        mentioned: mentions(&text, &entities, me),
+        text,
         attachments,
         quotes: quoted(view),
-        mentioned: mentions(text, entities, me),
         reply_to_bot: replied(view).and_then(|r| r.from.as_ref()).is_some_and(|user| user.id == me.id.0),
-        joins: joins(view, text),
+        joins: joins(view),
         forwarded_from: view.forward_origin.as_ref().map(origin_name),
         from_person: view.forward_origin.as_ref().is_some_and(is_person),
     })
@@ -112,9 +113,9 @@ pub fn command(view: &MessageView, me: &Me) -> Option<CommandLine> {
     if view.forward_origin.is_some() || view.via_bot.is_some() {
         return None;
     }
-    let (text, entities) = words(view);
+    let Words { text, entities, .. } = words(view);
     let head = entities.iter().find(|entity| entity.kind == "bot_command" && entity.offset == 0)?;
-    let written = units(text, 0, head.length)?;
+    let written = units(&text, 0, head.length)?;
     let written = written.strip_prefix('/')?;
     let (name, target) = match written.split_once('@') {
         None => (written, Target::Nobody),
@@ -168,23 +169,28 @@ fn speaker(view: &MessageView) -> Option<Speaker> {
     view.from.as_ref().filter(|user| !user.is_bot).map(speaker_of)
 }
 
-fn words(view: &MessageView) -> (&str, &[EntityView]) {
+fn words(view: &MessageView) -> Words {
+    let typed = |text: &str, entities: &[EntityView]| Words {
+        text: text.to_owned(),
+        entities: entities.to_vec(),
+        ..Words::default()
+    };
     match (&view.text, &view.caption) {
-        (Some(text), _) => (text, &view.entities),
-        (None, Some(caption)) => (caption, &view.caption_entities),
-        (None, None) => (sticker(view).unwrap_or_default(), &[]),
+        (Some(text), _) => typed(text, &view.entities),
+        (None, Some(caption)) => typed(caption, &view.caption_entities),
+        (None, None) => content::words(&view.content).unwrap_or_default(),
     }
 }
 
-/// The emoji that a sticker stands for: people mean what it says.
-fn sticker(view: &MessageView) -> Option<&str> {
-    view.sticker.as_ref()?.emoji.as_deref()
+fn attachments(view: &MessageView) -> Vec<Attachment> {
+    content::attachments(&view.content, view.text.is_some())
 }
 
 fn mentions(text: &str, entities: &[EntityView], me: &Me) -> bool {
     entities.iter().any(|entity| match entity.kind.as_str() {
         "mention" => units(text, entity.offset, entity.length)
             .and_then(|name| name.strip_prefix('@'))
+            .or(entity.username.as_deref())
             .is_some_and(|name| name.eq_ignore_ascii_case(&me.username)),
         "text_mention" => entity.user.as_ref().is_some_and(|user| user.id == me.id.0),
         "bot_command" => units(text, entity.offset, entity.length)
@@ -208,25 +214,32 @@ fn quoted(view: &MessageView) -> Option<Quoted> {
         return Some(Quoted {
             message: Some(MessageId(reply.message_id)),
             author: author.or_else(|| reply.from.as_ref().map(|user| speaker_of(user).name)),
-            text: words(reply).0.to_owned(),
-            excerpt,
+            text: words(reply).text,
+            excerpt: excerpt.or_else(|| content::chosen(&view.content, &reply.content)),
             attachments: attachments(reply),
             from_person: is_from_person(reply),
             writer: writer(reply),
             task: None,
         });
     }
-    let external = view.external_reply.as_ref()?;
-    Some(Quoted {
+    let elsewhere = |author, text, attachments, from_person| Quoted {
         message: None,
-        author: Some(origin_name(&external.origin)),
-        text: String::new(),
-        excerpt,
-        attachments: external_attachments(external),
-        from_person: is_person(&external.origin),
+        author,
+        text,
+        excerpt: excerpt.clone(),
+        attachments,
+        from_person,
         writer: None,
         task: None,
-    })
+    };
+    if let Some(external) = &view.external_reply {
+        let Words { text, .. } = content::words(&external.content).unwrap_or_default();
+        let attachments = content::attachments(&external.content, false);
+        let author = Some(origin_name(&external.origin));
+        return Some(elsewhere(author, text, attachments, is_person(&external.origin)));
+    }
+    let (author, story) = content::story(&view.content)?;
+    Some(elsewhere(author, String::new(), vec![story], false))
 }
 
 /// The account or the chat that a message speaks for.
@@ -234,12 +247,6 @@ fn quoted(view: &MessageView) -> Option<Quoted> {
 pub fn writer(view: &MessageView) -> Option<UserId> {
     let chat = view.sender_chat.as_ref().map(|chat| chat.id);
     chat.or_else(|| view.from.as_ref().map(|user| user.id)).map(UserId::telegram)
-}
-
-fn external_attachments(external: &ExternalReplyView) -> Vec<Attachment> {
-    let photo = external.photo.last().map(|largest| file(AttachmentKind::Photo, largest));
-    let document = external.document.as_ref().map(|document| file(AttachmentKind::Document, document));
-    photo.into_iter().chain(document).collect()
 }
 
 /// Whether no bot wrote a message. In a channel that cannot be known; elsewhere that of an anonymous admin names a bot
@@ -263,67 +270,15 @@ fn origin_name(origin: &OriginView) -> String {
     user.or_else(|| origin.sender_user_name.clone()).or_else(chat).unwrap_or_else(|| "someone".to_owned())
 }
 
-fn joins(view: &MessageView, text: &str) -> Option<Join> {
+fn joins(view: &MessageView) -> Option<Join> {
     if let Some(album) = &view.media_group_id {
         return Some(Join::Album(album.clone()));
     }
     if view.forward_origin.is_some() {
         return Some(Join::Forward);
     }
+    let text = view.text.as_deref().unwrap_or_default();
     (utf16_len(text) >= MAYBE_SPLIT_UNITS).then_some(Join::LongPaste)
-}
-
-fn file(kind: AttachmentKind, file: &FileView) -> Attachment {
-    Attachment {
-        kind,
-        file_id: file.file_id.clone(),
-        label: file.file_name.clone().or_else(|| file.title.clone()).or_else(|| file.emoji.clone()),
-        mime_type: file.mime_type.clone(),
-    }
-}
-
-fn attachments(view: &MessageView) -> Vec<Attachment> {
-    use AttachmentKind as Kind;
-    if let Some(largest) = view.photo.last() {
-        return vec![file(Kind::Photo, largest)];
-    }
-    if sticker(view).is_some() {
-        return Vec::new();
-    }
-    // Telegram gives an animation as a document too: the first that is there tells what it is.
-    let files = [
-        (Kind::Animation, &view.animation),
-        (Kind::Sticker, &view.sticker),
-        (Kind::Voice, &view.voice),
-        (Kind::Audio, &view.audio),
-        (Kind::Video, &view.video),
-        (Kind::VideoNote, &view.video_note),
-        (Kind::Document, &view.document),
-        (Kind::Other, &view.dice),
-    ];
-    let first = files.into_iter().find_map(|(kind, view)| Some(file(kind, view.as_ref()?)));
-    first.or_else(|| without_file(view)).into_iter().collect()
-}
-
-fn without_file(view: &MessageView) -> Option<Attachment> {
-    use AttachmentKind as Kind;
-    let described = |kind, label: String| Some(Attachment { label: Some(label), ..Attachment::new(kind) });
-    if let Some(venue) = &view.venue {
-        return described(Kind::Location, format!("{}, {}", venue.title, venue.address));
-    }
-    if let Some(at) = &view.location {
-        return described(Kind::Location, format!("{}, {}", at.latitude, at.longitude));
-    }
-    if let Some(card) = &view.contact {
-        let last = card.last_name.clone().unwrap_or_default();
-        return described(Kind::Contact, format!("{} {last} {}", card.first_name, card.phone_number));
-    }
-    if let Some(poll) = &view.poll {
-        let options: Vec<&str> = poll.options.iter().map(|option| option.text.as_str()).collect();
-        return described(Kind::Poll, format!("{} ({})", poll.question, options.join(" / ")));
-    }
-    let newer = [&view.rich_message, &view.paid_media, &view.story, &view.checklist];
-    newer.into_iter().any(Option::is_some).then(|| Attachment::new(Kind::Other))
 }
 
 /// A part of a text by UTF-16 units.
@@ -350,6 +305,7 @@ mod tests {
     use super::*;
     use figaro_base::ids::SessionId;
     use figaro_domain::conversation::Message;
+    use figaro_domain::message::AttachmentKind;
 
     fn me() -> Me {
         Me { id: BotId(9), name: "Figaro".into(), username: "Figaro_Bot".into(), reads_all: false }
@@ -448,7 +404,101 @@ mod tests {
             ),
             None
         );
-        assert_eq!(read_one(json!({"new_chat_members": [{"id": 5, "first_name": "N"}]})), None);
+        assert!(read_one(json!({"new_chat_members": [{"id": 5, "first_name": "N"}]})).unwrap().is_event());
+    }
+
+    #[test]
+    fn a_rich_message_is_read_and_addresses_as_text_does() {
+        let rich = |text: Value| json!({"rich_message": {"blocks": [{"type": "paragraph", "text": text}]}});
+        let inbound = read_one(rich(
+            json!(["hi ", {"type": "mention", "text": "@figaro_bot", "username": "figaro_bot"}]),
+        ));
+        let inbound = inbound.unwrap();
+        assert_eq!((inbound.text.as_str(), inbound.mentioned), ("hi @figaro_bot", true));
+        assert!(
+            read_one(rich(json!({"type": "mention", "text": "you", "username": "FIGARO_BOT"})))
+                .unwrap()
+                .mentioned
+        );
+        assert!(
+            read_one(rich(json!({"type": "text_mention", "text": "you", "user": {"id": 9}})))
+                .unwrap()
+                .mentioned
+        );
+        assert!(
+            !read_one(rich(json!({"type": "mention", "text": "@other", "username": "other"})))
+                .unwrap()
+                .mentioned
+        );
+        let command = view(rich(
+            json!([{"type": "bot_command", "text": "/help@figaro_bot", "bot_command": "help"}, " me"]),
+        ));
+        let command = command_of(&command).unwrap();
+        assert_eq!(
+            (command.name.as_str(), command.argument.as_str(), command.target),
+            ("help", "me", Target::Me)
+        );
+        assert_eq!(read_one(json!({"rich_message": {"blocks": []}})), None);
+    }
+
+    fn command_of(view: &MessageView) -> Option<CommandLine> {
+        command(view, &me())
+    }
+
+    #[test]
+    fn what_is_replied_to_is_read_whatever_its_kind() {
+        let blocks = json!([{"type": "paragraph", "text": "Buns on Friday"}]);
+        let list = json!({"title": "Fair", "tasks": [{"id": 4, "text": "Tent"}]});
+        let poll = json!({"question": "Lunch?", "options": [{"text": "Rye", "persistent_id": "b"}]});
+        let reply = |extra: Value| {
+            let mut reply =
+                json!({"message_id": 3, "chat": {"id": -5}, "from": {"id": 12, "first_name": "Bob"}});
+            reply.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            reply
+        };
+        let elsewhere = json!({"origin": {"sender_user": {"id": 12, "first_name": "Bob"}}, "chat": {"id": -9, "type": "group", "title": "G"}, "dice": {"emoji": "🎲", "value": 4}});
+        let story = json!({"chat": {"id": 12, "type": "private", "first_name": "Bob"}, "id": 9});
+        let cases = [
+            (
+                json!({"reply_to_message": reply(json!({"rich_message": {"blocks": blocks}}))}),
+                "Buns on Friday",
+                None,
+                "",
+            ),
+            (
+                json!({"reply_to_message": reply(json!({"checklist": list})), "reply_to_checklist_task_id": 4}),
+                "Checklist: Fair\n[ ] Tent",
+                Some("Tent"),
+                "",
+            ),
+            (
+                json!({"reply_to_message": reply(json!({"poll": poll})), "reply_to_poll_option_id": "b"}),
+                "",
+                Some("Rye"),
+                "poll Lunch? (Rye)",
+            ),
+            (
+                json!({"reply_to_message": reply(json!({"new_chat_title": "Lane"}))}),
+                "",
+                None,
+                "new chat title Lane",
+            ),
+            (json!({"external_reply": elsewhere}), "", None, "dice 🎲, value 4"),
+            (json!({"reply_to_story": story}), "", None, "story "),
+        ];
+        for (mut extra, text, excerpt, attached) in cases {
+            extra["text"] = json!("what is that?");
+            let inbound = read_one(extra.clone()).unwrap();
+            assert!(inbound.attachments.is_empty() && !inbound.is_event());
+            let quotes = inbound.quotes.unwrap();
+            assert_eq!(quotes.author.as_deref(), Some("Bob"), "{extra}");
+            assert_eq!((quotes.text.as_str(), quotes.excerpt.as_deref()), (text, excerpt), "{extra}");
+            let given = quotes
+                .attachments
+                .iter()
+                .map(|one| format!("{} {}", one.word(), one.label.as_deref().unwrap_or_default()));
+            assert_eq!(given.collect::<String>(), attached, "{extra}");
+        }
     }
 
     #[test]

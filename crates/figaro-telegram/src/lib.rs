@@ -10,6 +10,7 @@ pub mod callback;
 pub mod channel;
 mod chart;
 pub mod commands;
+mod content;
 pub mod cursor;
 pub mod delivery;
 pub mod error;

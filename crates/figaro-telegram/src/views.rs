@@ -1,7 +1,8 @@
 //! The few fields of an update that Figaro uses, read so that nothing newer or odd in the rest can make it fail.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Reads a field, or leaves it out when it is not what it was.
 fn lenient<'de, D: Deserializer<'de>, T: Default + for<'a> Deserialize<'a>>(from: D) -> Result<T, D::Error> {
@@ -66,21 +67,9 @@ pub struct EntityView {
     pub length: usize,
     #[serde(default, deserialize_with = "lenient")]
     pub user: Option<UserView>,
-}
-
-/// A file, or anything that has one.
-#[derive(Debug, Clone, Default, Deserialize)]
-pub struct FileView {
+    /// Of a mention in a rich message: who is meant, without `@`.
     #[serde(default, deserialize_with = "lenient")]
-    pub file_id: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub file_name: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub title: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub emoji: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub mime_type: Option<String>,
+    pub username: Option<String>,
 }
 
 /// The part of a message that a reply quotes.
@@ -108,55 +97,9 @@ pub struct OriginView {
 pub struct ExternalReplyView {
     #[serde(default, deserialize_with = "lenient")]
     pub origin: OriginView,
-    #[serde(default, deserialize_with = "lenient")]
-    pub photo: Vec<FileView>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub document: Option<FileView>,
-}
-
-/// A location on the map.
-#[derive(Debug, Clone, Default, Deserialize)]
-pub struct LocationView {
-    #[serde(default, deserialize_with = "lenient")]
-    pub latitude: f64,
-    #[serde(default, deserialize_with = "lenient")]
-    pub longitude: f64,
-}
-
-/// A venue: a location with a name and an address.
-#[derive(Debug, Clone, Default, Deserialize)]
-pub struct VenueView {
-    #[serde(default, deserialize_with = "lenient")]
-    pub title: String,
-    #[serde(default, deserialize_with = "lenient")]
-    pub address: String,
-}
-
-/// A contact: a name and a phone number.
-#[derive(Debug, Clone, Default, Deserialize)]
-pub struct ContactView {
-    #[serde(default, deserialize_with = "lenient")]
-    pub phone_number: String,
-    #[serde(default, deserialize_with = "lenient")]
-    pub first_name: String,
-    #[serde(default, deserialize_with = "lenient")]
-    pub last_name: Option<String>,
-}
-
-/// A poll.
-#[derive(Debug, Clone, Default, Deserialize)]
-pub struct PollView {
-    #[serde(default, deserialize_with = "lenient")]
-    pub question: String,
-    #[serde(default, deserialize_with = "lenient")]
-    pub options: Vec<PollOptionView>,
-}
-
-/// An option of a poll.
-#[derive(Debug, Clone, Default, Deserialize)]
-pub struct PollOptionView {
-    #[serde(default, deserialize_with = "lenient")]
-    pub text: String,
+    /// All other fields.
+    #[serde(flatten)]
+    pub content: Map<String, Value>,
 }
 
 /// A topic as a note of Telegram's own tells of it.
@@ -208,51 +151,22 @@ pub struct MessageView {
     #[serde(default, deserialize_with = "lenient")]
     pub forward_origin: Option<OriginView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub new_chat_members: Vec<UserView>,
-    #[serde(default, deserialize_with = "lenient")]
     pub migrate_to_chat_id: Option<i64>,
     #[serde(default, deserialize_with = "lenient")]
     pub migrate_from_chat_id: Option<i64>,
     #[serde(default, deserialize_with = "lenient")]
-    pub forum_topic_created: Option<TopicView>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub forum_topic_edited: Option<TopicView>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub photo: Vec<FileView>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub document: Option<FileView>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub voice: Option<FileView>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub audio: Option<FileView>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub video: Option<FileView>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub video_note: Option<FileView>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub sticker: Option<FileView>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub animation: Option<FileView>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub location: Option<LocationView>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub venue: Option<VenueView>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub contact: Option<ContactView>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub poll: Option<PollView>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub rich_message: Option<Value>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub paid_media: Option<Value>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub story: Option<Value>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub checklist: Option<Value>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub dice: Option<FileView>,
-    #[serde(default, deserialize_with = "lenient")]
     pub reply_markup: KeyboardView,
+    /// All other fields.
+    #[serde(flatten)]
+    pub content: Map<String, Value>,
+}
+
+impl MessageView {
+    /// One of the other fields; the default where it is not there, or not what it was.
+    pub fn part<T: Default + DeserializeOwned>(&self, name: &str) -> T {
+        let value = self.content.get(name).cloned();
+        value.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
+    }
 }
 
 /// The buttons under a message of the bot's.

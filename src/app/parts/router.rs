@@ -44,6 +44,7 @@ pub(super) fn router(bot: &Bot, onward: Onward<'_>) -> Router {
         requests: AccessRequests::new(handles),
         exchanges: Mutex::default(),
         guesses: Mutex::default(),
+        first_questions: Mutex::default(),
         zones: Zones::new(handles),
         renames: Renames::new(handles),
         rewordings: Rewordings::new(handles),

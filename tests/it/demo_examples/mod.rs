@@ -173,6 +173,21 @@ async fn of_the_readme(room: &mut Room<'_>) {
     room.ask("remind me tomorrow at 8 to call mum", "⏰ call mum — once").await;
     room.ask("cancel it", "Cancelled: call mum").await;
     room.ask("what is scheduled?", "• the weather — ").await;
+    for (said, words) in [
+        ("buy milk, bread and tea", "Noted for “shopping list”"),
+        ("remove milk from the shopping list", "Taken off “shopping list”: milk."),
+        ("forget the shopping list", "Taken off “shopping list”: "),
+        ("call me Annie", "I call you Annie"),
+        ("what is my name?", "You are Annie."),
+        ("remind me in 0 minutes to stretch", "not to come any more"),
+        ("remind me yesterday at 5 to jump", "not to come any more"),
+    ] {
+        room.ask(said, words).await;
+    }
+    let card = room.ask("/records", "").await;
+    room.press(&card, "Care of the elderly").await;
+    room.ask("Mary takes 500 mg of metformin at 8 and 20", "Saved: Mary, metformin 500 mg, 8:00, 20:00.")
+        .await;
 }
 
 /// An answer that was stopped goes on where it stopped, by the button and by its words.

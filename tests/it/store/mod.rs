@@ -104,6 +104,7 @@ fn inbound(id: i64, text: &str) -> Inbound {
             file_id: None,
             label: Some("🙂".into()),
             mime_type: None,
+            named: None,
         }],
         quotes: Some(Quoted {
             message: None,

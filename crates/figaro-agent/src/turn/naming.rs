@@ -166,7 +166,7 @@ fn transcript(said: &[Message]) -> String {
     let line = |message: &Message| {
         let who = if message.role == Role::User { "person" } else { "assistant" };
         let words = one_line(&message.text, MESSAGE_CHARS);
-        let kinds = message.attachments.iter().map(|attachment| attachment.kind.word());
+        let kinds = message.attachments.iter().map(|attachment| attachment.word());
         let words = if words.is_empty() { kinds.collect::<Vec<_>>().join(", ") } else { words };
         format!("<said by=\"{who}\">{}</said>", fence::text(&words))
     };

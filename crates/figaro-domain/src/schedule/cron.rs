@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::error::ScheduleError;
 use super::field::Field;
 use super::wall;
+use super::zoned::split_zone;
 
 /// How far a search looks, forward or back. 29 February falls on a given weekday every 28 years, or after 40 where a
 /// century has no leap day.
@@ -34,6 +35,9 @@ impl Cron {
     /// # Errors
     /// When it is none, or names a day that no year has.
     pub(super) fn read(text: &str) -> Result<Self, ScheduleError> {
+        if let (Some(zone), _) = split_zone(text) {
+            return Err(ScheduleError::Zone(zone.to_owned()));
+        }
         let upper = text.trim().to_uppercase();
         let expression = match upper.strip_prefix('@') {
             Some(name) => named(name).ok_or(ScheduleError::Nickname(upper.clone()))?,

@@ -16,6 +16,9 @@ pub enum ScheduleError {
          fields"
     )]
     Nickname(String),
+    /// A time zone where none is taken.
+    #[error("the time zone `{0}` is no part of a cron expression: leave it out of there")]
+    Zone(String),
     /// A part of a field that is out of range or not supported.
     #[error("`{item}` is not taken as {field}: {why}")]
     Item {

@@ -24,10 +24,12 @@ mod shape;
 #[cfg(test)]
 mod tests;
 mod wall;
+mod zoned;
 
 pub use cron::Cron;
 pub use error::ScheduleError;
 pub use shape::Shape;
+pub use zoned::split_zone;
 
 /// A cron whose first run is farther ahead is taken for a mistake: the longest that 29 February lets wait.
 const FARTHEST_FIRST: TimeDelta = TimeDelta::days(8 * 366);

@@ -217,7 +217,7 @@ pub fn extract(messages: &[Arc<Message>]) -> (String, f32) {
     let importance = said.iter().map(|message| message.importance).fold(0.0, f32::max);
     let line = |message: &&Arc<Message>| {
         let who = message.speaker.as_ref().map_or("Figaro", |speaker| speaker.name.as_str());
-        let kinds = message.attachments.iter().map(|attachment| attachment.kind.word());
+        let kinds = message.attachments.iter().map(|attachment| attachment.word());
         let words = match one_line(&message.text, EXTRACTED_CHARS) {
             words if words.is_empty() => kinds.collect::<Vec<_>>().join(", "),
             words => words,

@@ -20,6 +20,7 @@ use figaro_domain::chat::{ChatConfig, ConfigPatch, Place};
 use figaro_domain::message::Inbound;
 use figaro_domain::task::{State, Task};
 use figaro_domain::zone::{self, Told};
+use figaro_memory::facts::{Said, may_hold_fact};
 use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{Changing, Followed, SettingsStore, StoreError, TaskStore, change_chat, move_tasks};
@@ -247,12 +248,28 @@ impl Zones {
         }
         match told {
             Told::Zone(zone) => {
-                let set = self.set(&asker, zone).await;
-                Some(set.unwrap_or_else(|error| self.cards.failed(&asker, &error)))
+                let mut card = match self.set(&asker, zone).await {
+                    Ok(card) => card,
+                    Err(error) => self.cards.failed(&asker, &error),
+                };
+                // Nothing led here that one could go back to.
+                card.buttons.retain(|row| row.len() > 1);
+                Some(card)
             }
             Told::Several(zones) => Some(self.clocks(&asker).which(&zones)),
             Told::Unknown => None,
         }
+    }
+
+    /// Whether a message that answers the question says more than a place: a sentence of its writer's about themselves, which is
+    /// a message to the bot as well.
+    #[must_use]
+    pub fn is_statement(part: &Inbound) -> bool {
+        let words: Vec<&str> = part.text.split_whitespace().collect();
+        let is_sentence = words.len() > 2 && words.iter().any(|word| word.starts_with(char::is_lowercase));
+        let has_clock = part.text.contains(|c: char| c.is_ascii_digit());
+        let said = Said { text: &part.text, foreign: &part.foreign };
+        !part.place.is_group() && is_sentence && !has_clock && part.may_hold_facts() && may_hold_fact(said)
     }
 
     /// Whether a message shows a task and asks for the zone below.

@@ -83,6 +83,7 @@ impl Router {
             if this.commands.press(id, &pressed, &this.mailboxes, slot).await {
                 this.settle(&[id]).await;
             }
+            this.answer_first().await;
         });
         Ok(Fate::Pending)
     }

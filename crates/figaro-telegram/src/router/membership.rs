@@ -8,7 +8,7 @@ use super::groups::GroupAsk;
 use super::{Arrival, Fate, Router};
 use crate::commands::{Asker, notices};
 use crate::inbound;
-use crate::views::{MemberUpdateView, MessageView};
+use crate::views::{MemberUpdateView, MessageView, UserView};
 use figaro_base::ids::UpdateId;
 use figaro_domain::access::AccessChange;
 use figaro_domain::audit::AuditActor;
@@ -42,7 +42,8 @@ impl Router {
 
     /// Notes who came into a group that the bot serves: they can be meant by name before they write.
     pub(super) async fn note_came(&self, view: &MessageView) -> Result<(), StoreError> {
-        let people = view.new_chat_members.iter().filter(|user| !user.is_bot);
+        let people: Vec<UserView> = view.part("new_chat_members");
+        let people = people.iter().filter(|user| !user.is_bot);
         let people: Vec<Speaker> = people.map(inbound::speaker_of).collect();
         let place = inbound::place(view);
         let Some(user) = view.from.as_ref().filter(|_| place.is_group() && !people.is_empty()) else {

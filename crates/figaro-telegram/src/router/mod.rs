@@ -6,7 +6,9 @@ mod answer;
 mod aside;
 mod bots;
 mod edited;
+mod event;
 mod fate;
+mod first;
 mod groups;
 mod membership;
 mod noted;
@@ -84,6 +86,8 @@ pub struct Router {
     pub exchanges: Mutex<Exchanges>,
     /// Wrong codes that people have sent.
     pub guesses: Mutex<Guesses>,
+    /// The first questions of people who are not let in yet.
+    pub first_questions: Mutex<Vec<Inbound>>,
     /// What answers the question where a chat is.
     pub zones: Zones,
     /// What takes new names of sessions out of replies.
@@ -237,6 +241,9 @@ impl Router {
         let Some(part) = self.read(id, view).await? else {
             return Ok(Fate::Dropped("no_person"));
         };
+        if part.is_event() {
+            return self.event(id, view, &part).await;
+        }
         let command = inbound::command(view, &self.me);
         let is_others = command.as_ref().is_some_and(|command| self.is_others(command, &part));
         let command = command.filter(|_| !is_others);
@@ -306,6 +313,7 @@ impl Router {
                 Outcome::Card(card) => {
                     let _slot = slot;
                     this.show(id, &asker, card).await;
+                    this.answer_first().await;
                 }
                 Outcome::Stopped(card, turn) => match turn.has_told_of_stop().await {
                     true => this.settle(&[id]).await,

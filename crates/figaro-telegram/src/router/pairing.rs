@@ -23,7 +23,12 @@ impl Router {
     ) -> Result<Fate, StoreError> {
         match self.presented(&part, line) {
             Some(code) => self.pair(part, &code).await,
-            None => self.refuse_unknown(part, arrival).await,
+            None => {
+                if line.is_none() {
+                    self.keep_first(&part);
+                }
+                self.refuse_unknown(part, arrival).await
+            }
         }
     }
 
@@ -66,6 +71,7 @@ impl Router {
                 this.tell_who_came_in(&asker).await;
             }
             this.show(part.origin.update(), &asker, Card::text(words)).await;
+            this.answer_first().await;
         });
         Ok(Fate::Pending)
     }

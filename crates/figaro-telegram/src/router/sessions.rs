@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Arrival, Fate, Router};
 use crate::commands::Asker;
 use crate::inbound;
-use crate::views::MessageView;
+use crate::views::{MessageView, TopicView};
 use figaro_base::ids::SessionId;
 use figaro_domain::message::Inbound;
 use figaro_policy::access::{Standing, Verdict, judge};
@@ -54,10 +54,10 @@ impl Router {
     /// Notes whether the title of the topic that a message stands in is one that Telegram made up: then the name of the first
     /// session may become the title. It is told when the topic is made, or with what a message replies to.
     pub(super) async fn note_title(&self, view: &MessageView) -> Result<(), StoreError> {
-        let created = view.forum_topic_created.as_ref();
-        let root = view.reply_to_message.as_ref().and_then(|root| root.forum_topic_created.as_ref());
-        let is_renamed = view.forum_topic_edited.as_ref().is_some_and(|edited| edited.name.is_some());
-        let made_up = created.or(root).map(|topic| topic.is_name_implicit);
+        let created = |view: &MessageView| view.part::<Option<TopicView>>("forum_topic_created");
+        let root = || view.reply_to_message.as_deref().and_then(created);
+        let is_renamed = view.part::<TopicView>("forum_topic_edited").name.is_some();
+        let made_up = created(view).or_else(root).map(|topic| topic.is_name_implicit);
         if !is_renamed && made_up != Some(true) {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Arrival, Fate, Router};
+use crate::commands::{Asker, Zones};
 use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::{Job, Posted};
 use figaro_domain::chat::{AnswerWhen, ChatConfig};
@@ -62,7 +63,12 @@ impl Router {
             }
         };
         if !continues && let Some(card) = self.zones.answered(&config, &part, standing).await {
-            return Ok(self.answer(&part, standing, card, Some(slot)));
+            if !Zones::is_statement(&part) {
+                return Ok(self.answer(&part, standing, card, Some(slot)));
+            }
+            let (this, asker) = (Arc::clone(self), Asker::new(&part, standing));
+            // The update is settled by the turn.
+            self.background.spawn("zone", async move { this.show(None, &asker, card).await });
         }
         let conversation = part.place.conversation();
         let part = self.about_task(part).await?;

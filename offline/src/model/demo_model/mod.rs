@@ -8,10 +8,12 @@ mod fallback;
 mod form;
 mod go_on;
 mod language;
+mod names;
 mod notes;
 mod poll;
 mod prepared;
 mod question;
+mod records;
 mod schedule;
 mod settings;
 mod shows;
@@ -109,6 +111,9 @@ fn answer(topic: Topic, question: &Question, results: &Results<'_>) -> Step {
         Topic::Format => Step::Say(shows::FORMATTED.to_owned()),
         Topic::ListNotes => notes::list(question, results),
         Topic::AddNote => notes::add(question, results),
+        Topic::RemoveNote => notes::remove(question, results),
+        Topic::Record => records::save(question, results),
+        Topic::Name => names::answer(question, results),
         Topic::React => tricks::react(question, results),
         Topic::Choose => tricks::choose(question, results),
         Topic::Approve => tricks::approve(question, results),

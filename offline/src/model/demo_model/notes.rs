@@ -51,6 +51,74 @@ const NONE: Words = Words {
     es: "Todavía no guardo nada. Di `apunta leche en la lista de la compra`.",
 };
 
+/// What a message begins with that wants something taken off a list.
+const REMOVE: [&str; 16] = [
+    "remove", "delete", "forget", "take", "cross", "clear", "remova", "apague", "esqueça", "tire", "risque",
+    "quita", "borra", "olvida", "tacha", "elimina",
+];
+/// What stands before the name of the list then.
+const OFF_LIST: [&str; 12] = [
+    " from the ",
+    " off the ",
+    " from my ",
+    " off my ",
+    " from our ",
+    " off our ",
+    " da ",
+    " da minha ",
+    " de la ",
+    " de mi ",
+    " of the ",
+    " of my ",
+];
+/// What may stand before the name of a list that is meant whole.
+const WHOLE: [&str; 9] = ["all of ", "the ", "my ", "our ", "a minha ", "a ", "la ", "mi ", "toda "];
+
+const REMOVED: Words =
+    Words { en: "Taken off “{}”: ", pt: "Tirado de “{}”: ", es: "Quitado de «{}»: " };
+const NOT_THERE: Words =
+    Words { en: "I keep nothing like that.", pt: "Não guardo nada assim.", es: "No guardo nada así." };
+
+/// Whether a message wants something taken off a list, or a list forgotten.
+pub(super) fn is_removal(question: &Question) -> bool {
+    REMOVE.iter().any(|verb| question.begins(verb)) && !question.is_due && unwanted(question).is_some()
+}
+
+/// Removes the notes that a message names.
+pub(super) fn remove(question: &Question, results: &Results<'_>) -> Step {
+    let lists = results.iter().find(|(tool, _)| *tool == "list_notes").map(|(_, result)| &result["lists"]);
+    let (Some(lists), Some((list, items))) = (lists, unwanted(question)) else {
+        return Step::call("list_notes", json!({}));
+    };
+    let meant = lists.as_array().into_iter().flatten().filter(|one| is_same(&one["key"], &list));
+    let notes = meant.flat_map(|one| one["notes"].as_array().into_iter().flatten());
+    let is_named =
+        |note: &&Value| items.is_empty() || items.iter().any(|item| is_same(&note["content"], item));
+    let notes: Vec<&Value> = notes.filter(is_named).collect();
+    if notes.is_empty() {
+        return Step::say(NOT_THERE, question);
+    }
+    if last(results, "remove_note").is_some() {
+        let names: Vec<&str> = notes.iter().filter_map(|note| note["content"].as_str()).collect();
+        return Step::Say(format!("{}{}.", REMOVED.with(question.language, &list), names.join(", ")));
+    }
+    Step::Call("remove_note", notes.iter().map(|note| json!({"note_id": note["note_id"]})).collect())
+}
+
+fn is_same(written: &Value, meant: &str) -> bool {
+    written.as_str().is_some_and(|written| written.to_lowercase() == meant.to_lowercase())
+}
+
+/// The list that a message wants shorter, and the items to go; none of them where the whole list is to go.
+fn unwanted(question: &Question) -> Option<(String, Vec<String>)> {
+    let rest = question.after(&REMOVE)?;
+    if let Some((items, list)) = named_list(&rest, &OFF_LIST) {
+        return Some((list, parted(items)));
+    }
+    let name = WHOLE.iter().find_map(|word| rest.strip_prefix(word)).unwrap_or(&rest);
+    is_list(name).then(|| (name.to_owned(), Vec::new()))
+}
+
 /// Keeps what a message wants kept, an item a note.
 pub(super) fn add(question: &Question, results: &Results<'_>) -> Step {
     let (key, items) = wanted(question);
@@ -86,20 +154,32 @@ fn wanted(question: &Question) -> (String, Vec<String>) {
         return (key.of(question.language).to_owned(), vec![trimmed(linked).to_owned()]);
     }
     let key = list.unwrap_or_else(|| key.of(question.language).to_owned());
-    let parts = [" and ", " e ", " y "].iter().fold(linked.to_owned(), |text, and| text.replace(and, ","));
+    (key, parted(linked))
+}
+
+/// The items of a list that somebody writes in one go.
+fn parted(words: &str) -> Vec<String> {
+    let parts = [" and ", " e ", " y "].iter().fold(words.to_owned(), |text, and| text.replace(and, ","));
     let items = parts.split(',').map(|item| trimmed(item).to_owned()).filter(|item| !item.is_empty());
-    (key, items.take(20).collect())
+    items.take(20).collect()
 }
 
 /// What comes before the name of a list at the end, and the name: `milk for the shopping list`.
 fn list_of(text: &str) -> Option<(&str, String)> {
-    let found = BEFORE_LIST.iter().find_map(|before| {
+    named_list(text, &BEFORE_LIST)
+}
+
+fn named_list<'a>(text: &'a str, before: &[&str]) -> Option<(&'a str, String)> {
+    let found = before.iter().find_map(|before| {
         let at = text.rfind(before)?;
         let name = trimmed(text.get(at + before.len()..)?);
-        let is_list = name.ends_with(" list") || name.starts_with("lista");
-        is_list.then(|| (at, name.to_owned()))
+        is_list(name).then(|| (at, name.to_owned()))
     });
     found.and_then(|(at, name)| Some((text.get(..at)?, name)))
+}
+
+fn is_list(name: &str) -> bool {
+    name.ends_with(" list") || name.starts_with("lista")
 }
 
 /// The lists of a `list_notes` result.
@@ -127,6 +207,37 @@ mod tests {
         let told = read_out(&json!({"lists": lists}), Language::English);
         assert_eq!(told, "This is what I keep:\n\n**shopping**\n- milk");
         assert!(read_out(&json!({"lists": []}), Language::Portuguese).starts_with("Ainda não guardo"));
+    }
+
+    #[test]
+    fn items_are_taken_off_a_list_and_a_list_is_forgotten() {
+        let lists = json!({"success": true, "lists": [
+            {"key": "shopping list", "notes": [{"note_id": "a", "content": "milk"}, {"note_id": "b", "content": "Bread"}]},
+            {"key": "notes", "notes": [{"note_id": "c", "content": "milk"}]},
+        ]});
+        let (listed, gone) = (("list_notes", lists), ("remove_note", json!({"success": true})));
+        let cases = [
+            ("remove milk from the shopping list", &["a"][..], "Taken off “shopping list”: milk."),
+            (
+                "Take bread and milk off my shopping list!",
+                &["a", "b"],
+                "Taken off “shopping list”: milk, Bread.",
+            ),
+            ("forget the shopping list", &["a", "b"], "Taken off “shopping list”: milk, Bread."),
+        ];
+        for (text, ids, told) in cases {
+            let question = Question::of(text);
+            assert!(is_removal(&question), "{text}");
+            assert_eq!(remove(&question, &[]), Step::call("list_notes", json!({})));
+            let calls = ids.iter().map(|id| json!({"note_id": id})).collect();
+            assert_eq!(remove(&question, &[listed.clone()]), Step::Call("remove_note", calls), "{text}");
+            assert_eq!(remove(&question, &[listed.clone(), gone.clone()]), Step::Say(told.to_owned()));
+        }
+        let other = Question::of("remove eggs from the shopping list");
+        assert_eq!(remove(&other, &[listed]), Step::Say(NOT_THERE.en.to_owned()));
+        assert!(
+            !is_removal(&Question::of("remove the task")) && !is_removal(&Question::of("the shopping list"))
+        );
     }
 
     #[test]

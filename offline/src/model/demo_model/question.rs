@@ -45,7 +45,7 @@ impl Question {
         let mut question = Self::of(&text);
         // Whoever set a task up is whom it is for.
         let name = message.attribute("from").or_else(|| message.attribute("set_up_by"));
-        question.name = unescape(name.unwrap_or("you"));
+        question.name = unescape(called(&whole).or(name).unwrap_or("you"));
         question.quoted =
             if task.is_some() { None } else { quoted(message.before).map(|text| unescape(&text)) };
         question.task = replied_task(message.before).filter(|_| task.is_none());
@@ -166,6 +166,14 @@ fn replied_task(before: &str) -> Option<String> {
     let (tag, _) = before.get(before.rfind("<replies_to")?..)?.split_once('>')?;
     let (_, id) = tag.split_once(" task_id=\"")?;
     id.split('"').next().map(ToOwned::to_owned)
+}
+
+/// What the person who asks wants to be called.
+fn called(whole: &str) -> Option<&str> {
+    let (_, rest) = whole.rsplit_once("<asked_by")?;
+    let (tag, _) = rest.split_once("/>")?;
+    let (_, name) = tag.split_once(" call_them=\"")?;
+    name.split('"').next()
 }
 
 /// The time in the chat's zone, as the prompt says it: `Monday, 23 November 2026, 14:05 (Europe/Riga)`.

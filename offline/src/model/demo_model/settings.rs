@@ -41,7 +41,7 @@ const KEPT: Words = Words {
     es: "Guardado. Un modelo de verdad lo tendría en cuenta aquí; las respuestas de un sustituto quedan como son.",
 };
 const ZONE: Words = Words {
-    en: "I go by the clocks of {} now.",
+    en: "Times here are in {} from now on.",
     pt: "Agora sigo os relógios de {}.",
     es: "Ahora sigo los relojes de {}.",
 };

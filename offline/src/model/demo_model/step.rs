@@ -44,10 +44,21 @@ const UNREADABLE: Words = Words {
     es: "la herramienta no dijo por qué",
 };
 
+/// What the tools say of a time that is not to come, and what to say instead.
+const NOT_TO_COME: &str = "is not in the future";
+pub(super) const PAST: Words = Words {
+    en: "That time is not to come any more. Say one that is, such as `in 5 minutes` or `tomorrow at 9`.",
+    pt: "Essa hora já passou. Diga uma que ainda venha, como `em 5 minutos` ou `amanhã às 9`.",
+    es: "Esa hora ya pasó. Di una que esté por venir, como `en 5 minutos` o `mañana a las 9`.",
+};
+
 /// What to say if a tool failed, with the tool's first sentence: what follows it tells a model what to do about it.
 pub(super) fn failure(results: &Results<'_>, language: Language) -> Option<Step> {
     let (_, result) = results.iter().rev().find(|(_, result)| result["success"] == false)?;
     let error = result["error"].as_str().unwrap_or_else(|| UNREADABLE.of(language));
+    if error.contains(NOT_TO_COME) {
+        return Some(Step::Say(PAST.of(language).to_owned()));
+    }
     let (first, _) = error.split_once(". ").unwrap_or((error, ""));
     Some(Step::Say(FAILED.with(language, first.trim_end_matches('.'))))
 }
@@ -66,6 +77,8 @@ mod tests {
             told(refused),
             Some(Step::Say("I could not do that: only an admin may do that.".to_owned()))
         );
+        let past = json!({"success": false, "error": "2026-11-25T21:25:25+00:00 is not in the future: it is now. Give"});
+        assert_eq!(told(past), Some(Step::Say(PAST.en.to_owned())));
         let silent = json!({"success": false, "error": {"code": 5}});
         assert_eq!(
             told(silent),

@@ -4,7 +4,7 @@
 use super::question::Question;
 use super::schedule::{self, Change};
 use super::tricks::AGENT;
-use super::{go_on, prepared, settings, web};
+use super::{go_on, names, notes, prepared, records, settings, web};
 
 /// What a message asks the stand-in to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,9 @@ pub(super) enum Topic {
     Format,
     ListNotes,
     AddNote,
+    RemoveNote,
+    Name,
+    Record,
     React,
     Choose,
     Approve,
@@ -82,7 +85,22 @@ const PHRASES: [(Topic, &[&str]); 22] = [
     (Topic::Choose, &["choose", "choice", "escolha", "escolher", "elegir", "elige"]),
     (Topic::Photo, &["photo", "picture", "foto", "imagem", "imagen"]),
     (Topic::File, &["file", "document", "arquivo", "archivo", "documento"]),
-    (Topic::Approve, &["approve", "approval", "approvals", "aprovar", "aprovação", "aprobar", "aprobación"]),
+    (
+        Topic::Approve,
+        &[
+            "approve",
+            "approval",
+            "approvals",
+            "pin",
+            "aprovar",
+            "aprovação",
+            "fixe",
+            "fixa",
+            "aprobar",
+            "aprobación",
+            "fija",
+        ],
+    ),
     (Topic::Dice, &["dice", "die", "roll", "dado"]),
     (Topic::Agent, &AGENT),
     (Topic::Code, &["code", "program", "código", "programa"]),
@@ -113,8 +131,17 @@ impl Topic {
         if settings::is_asked(question) {
             return Self::Settings;
         }
+        if notes::is_removal(question) {
+            return Self::RemoveNote;
+        }
+        if names::is_asked(question) {
+            return Self::Name;
+        }
         if let Some(change) = schedule::change_asked(question) {
             return Self::ChangeTask(change);
+        }
+        if records::is_stated(question) {
+            return Self::Record;
         }
         if schedule::is_new(question) {
             return Self::NewTask;
@@ -152,6 +179,11 @@ mod tests {
             ("remember that I like tea", Topic::AddNote),
             ("please buy milk", Topic::AddNote),
             ("Anote: leite e pão na lista de compras", Topic::AddNote),
+            ("remove milk from the shopping list", Topic::RemoveNote),
+            ("forget the shopping list", Topic::RemoveNote),
+            ("call me Annie", Topic::Name),
+            ("what is my name?", Topic::Name),
+            ("pin this", Topic::Approve),
             ("let me choose", Topic::Choose),
             ("a photo, please", Topic::Photo),
             ("write me a file", Topic::File),

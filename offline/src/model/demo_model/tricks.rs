@@ -37,7 +37,7 @@ const SERVICE: Words =
     Words { en: "Which service shall it be?", pt: "Qual serviço vai ser?", es: "¿Qué servicio va a ser?" };
 const SERVICES: Words = Words { en: "Cut|Shave|Wig", pt: "Corte|Barba|Peruca", es: "Corte|Afeitado|Peluca" };
 const ROLLED: Words = Words {
-    en: "It shows {}. No prompt of mine holds that method: I searched for it, and may use it until `/new`.",
+    en: "It shows {}. I looked that method up first, and may use it until `/new`.",
     pt: "Deu {}. Nenhum prompt meu traz esse método: procurei por ele, e posso usá-lo até `/new`.",
     es: "Salió {}. Ningún prompt mío trae ese método: lo busqué, y puedo usarlo hasta `/new`.",
 };

@@ -98,8 +98,9 @@ impl TaskTools {
     async fn schedule(&self, context: &ToolContext, wanted: Wanted) -> Result<ToolOutput, ToolError> {
         own_words(context)?;
         let prompt = read::prompt(&wanted.prompt)?;
-        let (zone, is_guess) = self.reader.zone(context, wanted.timezone.as_deref()).await?;
-        let schedule = self.reader.when(&wanted.schedule, wanted.recurring, zone, context.now)?;
+        let (named, schedule) = read::zoned(context, wanted.timezone.as_deref(), &wanted.schedule)?;
+        let (zone, is_guess) = self.reader.zone(context, named).await?;
+        let schedule = self.reader.when(schedule, wanted.recurring, zone, context.now)?;
         let new = NewTask {
             place: context.place.clone(),
             creator: context.speaker.clone(),

@@ -9,7 +9,7 @@ use super::arguments::Change;
 use crate::tools::{ToolContext, ToolError, zone};
 use figaro_base::text::{one_line, with_nearest};
 use figaro_domain::model::{ModelName, list};
-use figaro_domain::schedule::{Schedule, ScheduleError};
+use figaro_domain::schedule::{Schedule, ScheduleError, split_zone};
 use figaro_domain::task::{MAX_PROMPT_CHARS, Task, TaskEdit};
 use figaro_policy::access::Standing;
 use figaro_prompts::Prompts;
@@ -57,9 +57,9 @@ impl TaskReader {
     pub(super) async fn zone(
         &self,
         context: &ToolContext,
-        named: Option<&str>,
+        named: Option<Tz>,
     ) -> Result<(Tz, bool), ToolError> {
-        if let Some(zone) = named_zone(context, named)? {
+        if let Some(zone) = named {
             return Ok((zone, false));
         }
         let config = self.settings.chat_config(context.place.chat).await?;
@@ -94,7 +94,8 @@ impl TaskReader {
         task: &Task,
         change: &Change,
     ) -> Result<TaskEdit, ToolError> {
-        let named = named_zone(context, change.timezone.as_deref())?;
+        let timezone = change.timezone.as_deref();
+        let (named, schedule) = zoned(context, timezone, change.schedule.as_deref().unwrap_or_default())?;
         let is_recurring = task.schedule.is_recurring();
         let mut edit = TaskEdit { zone: named, if_missed: change.if_missed, ..TaskEdit::default() };
         edit.title = title(change.title.as_deref());
@@ -106,12 +107,13 @@ impl TaskReader {
         }
         edit.agent = self.agent(context, change.agent.as_deref())?;
         match (&change.schedule, change.recurring, named) {
-            (Some(text), recurring, _) => {
+            (Some(_), recurring, _) => {
                 let (zone, is_guess) = match named {
                     None if task.schedule.uses_zone() => (task.zone, task.zone_assumed),
-                    _ => self.zone(context, change.timezone.as_deref()).await?,
+                    _ => self.zone(context, named).await?,
                 };
-                let schedule = self.when(text, recurring.unwrap_or(is_recurring), zone, context.now)?;
+                let recurring = recurring.unwrap_or(is_recurring);
+                let schedule = self.when(schedule, recurring, zone, context.now)?;
                 edit.schedule = Some((schedule, zone));
                 edit.zone_assumed = is_guess;
             }
@@ -200,9 +202,26 @@ fn once(text: &str, zone: Tz, now: DateTime<Utc>) -> Result<Schedule, ToolError>
     })
 }
 
-/// The zone that somebody named; none where nobody did.
-fn named_zone(context: &ToolContext, named: Option<&str>) -> Result<Option<Tz>, ToolError> {
-    named.filter(|name| !name.trim().is_empty()).map(|name| zone::read(name, context)).transpose()
+/// The zone that somebody named, beside the schedule or in it, and the schedule without it; none where nobody did.
+pub(super) fn zoned<'a>(
+    context: &ToolContext,
+    named: Option<&str>,
+    schedule: &'a str,
+) -> Result<(Option<Tz>, &'a str), ToolError> {
+    let (written, schedule) = split_zone(schedule);
+    let read = |name: Option<&str>| {
+        let name = name.filter(|name| !name.trim().is_empty());
+        name.map(|name| zone::read(name, context)).transpose()
+    };
+    match (read(named)?, read(written)?) {
+        (Some(named), Some(written)) if named != written => Err(ToolError::ForModel(format!(
+            "schedule names the time zone {}, timezone {}: leave it out of schedule, and give the one that is meant as \
+             timezone",
+            written.name(),
+            named.name()
+        ))),
+        (named, written) => Ok((named.or(written), schedule)),
+    }
 }
 
 /// A single run may have passed already by the clocks of another zone.

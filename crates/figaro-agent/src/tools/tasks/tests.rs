@@ -129,6 +129,24 @@ async fn what_the_model_writes_is_read_or_it_is_told_what_to_write() {
         (json!({"timezone": "Middle Earth"}), json!({"error": ["Middle Earth", "IANA", "leave it out"]})),
         (json!({"timezone": "Brazil"}), json!({"error": ["several time zones", "America/Sao_Paulo"]})),
         (
+            json!({"schedule": "CRON_TZ=Europe/Oslo 0 8 * * *"}),
+            json!({"what": "0 8 * * *", "timezone": "Europe/Oslo", "zone_assumed": null}),
+        ),
+        (
+            json!({"schedule": "0 8 * * MON Asia/Tokyo", "timezone": "Tokyo"}),
+            json!({"what": "0 8 * * 1", "timezone": "Asia/Tokyo"}),
+        ),
+        (json!({"schedule": "@daily utc"}), json!({"what": "0 0 * * *", "timezone": "UTC"})),
+        (
+            json!({"schedule": "2026-11-24T07:15[Europe/Oslo]", "recurring": false}),
+            json!({"next": ["2026-11-24T07:15:00+01:00"], "timezone": "Europe/Oslo"}),
+        ),
+        (
+            json!({"schedule": "TZ=Europe/Oslo 0 8 * * *", "timezone": "Asia/Tokyo"}),
+            json!({"error": ["schedule names the time zone Europe/Oslo", "timezone Asia/Tokyo"]}),
+        ),
+        (json!({"schedule": "0 8 * * * Europe/Atlantis"}), json!({"error": ["Europe/Atlantis", "IANA"]})),
+        (
             json!({"schedule": "in 20m", "recurring": false}),
             json!({
                 "what": "2026-11-23T08:50:00+02:00", "next": ["2026-11-23T08:50:00+02:00"], "zone_assumed": null,
@@ -189,6 +207,10 @@ async fn what_changes_is_held_to_the_same_and_the_rest_stays() {
         (
             json!({"timezone": "Europe/Lisbon"}),
             json!({"what": "0 9 * * *", "timezone": "Europe/Lisbon", "zone_assumed": null}),
+        ),
+        (
+            json!({"schedule": "TZ=Europe/Lisbon 0 10 * * *"}),
+            json!({"what": "0 10 * * *", "timezone": "Europe/Lisbon", "zone_assumed": null}),
         ),
         (json!({"schedule": "in 1h"}), json!({"error": ["recurring to false"]})),
         (json!({"recurring": false}), json!({"error": ["give the new schedule too"]})),

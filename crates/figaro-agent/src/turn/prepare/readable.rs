@@ -29,9 +29,13 @@ pub(super) fn unreadable(question: &Question, texts: &Texts, model: &ModelName, 
         AttachmentKind::Audio => texts.kind_audio(),
         AttachmentKind::Video | AttachmentKind::VideoNote | AttachmentKind::Animation => texts.kind_video(),
         AttachmentKind::Sticker => texts.kind_sticker(),
-        AttachmentKind::Other => texts.kind_other(),
+        AttachmentKind::Other if first.label.is_none() => texts.kind_other(),
         // Their labels say what they hold.
-        AttachmentKind::Location | AttachmentKind::Contact | AttachmentKind::Poll => return None,
+        AttachmentKind::Location
+        | AttachmentKind::Contact
+        | AttachmentKind::Poll
+        | AttachmentKind::Event
+        | AttachmentKind::Other => return None,
     };
     Some(Reply { markdown: fill(texts.unsupported(), &[("kind", kind)]), actions: Vec::new() })
 }

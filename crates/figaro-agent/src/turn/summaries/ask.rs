@@ -165,7 +165,7 @@ fn said(message: &Message, most: usize) -> Option<String> {
         (Role::Tool, Some(meta)) => (format!("tool {}", meta.tool_name), most.min(RESULT_CHARS)),
         (Role::Tool, None) | (Role::System, _) => return None,
     };
-    let kinds = message.attachments.iter().map(|attachment| format!("[{}]", attachment.kind.word()));
+    let kinds = message.attachments.iter().map(|attachment| format!("[{}]", attachment.word()));
     let words: Vec<String> = kinds.chain(Some(keep_ends(message.text.trim(), most, " … "))).collect();
     let words = words.join(" ");
     if words.trim().is_empty() {

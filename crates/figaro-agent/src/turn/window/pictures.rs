@@ -20,7 +20,7 @@ impl Pictures {
     /// What attachments are; of a picture that the model does not get, why.
     pub(super) fn views(&self, attachments: &[Attachment]) -> Vec<AttachmentView> {
         let view = |attachment: &Attachment| AttachmentView {
-            kind: attachment.kind.word(),
+            kind: attachment.word().to_owned(),
             name: attachment.label.clone(),
             missing: self.get(attachment).and_then(|image| image.as_ref().err().cloned()),
         };

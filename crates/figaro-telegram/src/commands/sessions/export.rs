@@ -53,7 +53,7 @@ pub(in super::super) fn section(view: &View<'_>, message: &Message) -> Option<St
 
 fn attached(attachment: &Attachment) -> String {
     let label = attachment.label.as_ref().map(|label| format!(": {}", plain(label))).unwrap_or_default();
-    format!("[{}{label}]", attachment.kind.word())
+    format!("[{}{label}]", attachment.word())
 }
 
 /// Words of somebody else on one line.

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Days, Utc};
 
+use super::super::card::Card;
 use super::super::command::Pressed;
 use super::Tasks;
 use super::card::View;
@@ -13,7 +14,7 @@ use figaro_prompts::texts::fill;
 use figaro_store::StoreError;
 
 impl Tasks {
-    /// Has a single run come again, or says that what it reminded of is done. The buttons go either way.
+    /// Has a single run come again, or leaves in place of the reminder that and when it was done. The buttons go either way.
     pub(super) async fn press_fired(
         &self,
         view: View<'_>,
@@ -23,7 +24,13 @@ impl Tasks {
         let texts = view.texts;
         let gone = || Ok(Pressed::Over(texts.gone().to_owned()));
         let edit = match verb {
-            TaskVerb::Done => return Ok(Pressed::Over(texts.task_done().to_owned())),
+            TaskVerb::Done => {
+                let time = view.now.with_timezone(&task.zone).format("%H:%M").to_string();
+                let title = task.title();
+                let values = [("task", title.trim_end_matches('.')), ("time", &time)];
+                let trace = fill(texts.task_done_trace(), &values);
+                return Ok(Pressed::both(texts.task_done(), Card::text(trace)));
+            }
             TaskVerb::Later(minutes) => view.shifted(&task, minutes),
             _ => tomorrow(&task, view.now),
         };

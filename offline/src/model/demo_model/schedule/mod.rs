@@ -18,7 +18,7 @@ pub(super) use self::told::list;
 use self::when::When;
 use super::language::Words;
 use super::question::Question;
-use super::step::{Results, Step, last};
+use super::step::{PAST, Results, Step, last};
 
 /// The time of a task whose time nobody said.
 const MORNING: Time = Time { hour: 9, minute: 0 };
@@ -28,6 +28,9 @@ const FILLERS: [&str; 17] = [
     "please", "now", "ok", "no", "and", "to", "it", "for", "then", "instead", "por", "favor", "para", "as",
     "a", "las", "e",
 ];
+
+/// Days that have passed.
+const YESTERDAY: [&str; 3] = ["yesterday", "ontem", "ayer"];
 
 const NO_TIME: Words = Words {
     en: "When shall that be? Say for example: remind me tomorrow at 8 to call mum.",
@@ -72,6 +75,9 @@ pub(super) fn is_new(question: &Question) -> bool {
 pub(super) fn new(question: &Question, results: &Results<'_>) -> Step {
     if let Some(result) = last(results, "schedule_task") {
         return Step::Say(told::set(result, question));
+    }
+    if YESTERDAY.iter().any(|day| question.says(day)) {
+        return Step::say(PAST, question);
     }
     match task(question) {
         Some(arguments) => Step::call("schedule_task", arguments),

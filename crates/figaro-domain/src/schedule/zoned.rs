@@ -1,0 +1,84 @@
+//! A time zone that stands in the text of a schedule, where other crons take one: `CRON_TZ=Europe/Riga 0 9 * * *`,
+//! `0 9 * * * Europe/Riga`, `2026-11-23T09:00[Europe/Riga]`. Only found here: a schedule has no zone of its own.
+
+use chrono_tz::Tz;
+
+/// The words for the zone, if there are any, and the text without them.
+#[must_use]
+pub fn split_zone(text: &str) -> (Option<&str>, &str) {
+    let text = text.trim();
+    if let Some((rest, zone)) = text.strip_suffix(']').and_then(|text| text.rsplit_once('[')) {
+        return (Some(zone.trim()), rest.trim_end());
+    }
+    if let Some((first, rest)) = text.split_once(char::is_whitespace)
+        && let Some(zone) = assigned(first).or_else(|| named(first))
+    {
+        return (Some(zone), rest.trim_start());
+    }
+    if let Some((rest, last)) = text.rsplit_once(char::is_whitespace)
+        && let Some(zone) = assigned(last).or_else(|| named(last))
+    {
+        return (Some(zone), rest.trim_end());
+    }
+    (None, text)
+}
+
+/// `CRON_TZ=Europe/Riga`, `TZ="Europe/Riga"`.
+fn assigned(word: &str) -> Option<&str> {
+    let (name, zone) = word.split_once('=')?;
+    let is_zone = ["TZ", "CRON_TZ", "TIMEZONE"].iter().any(|known| name.eq_ignore_ascii_case(known));
+    is_zone.then_some(zone.trim_matches(['"', '\'']))
+}
+
+/// A word that is a zone by its name, is written as one, or is a distance from UTC.
+fn named(word: &str) -> Option<&str> {
+    let word = word.trim_matches(['(', ')']);
+    let is_place =
+        |part: &str| part.chars().count() > 2 && part.chars().all(|c| c.is_alphabetic() || "_-".contains(c));
+    let is_written = word.contains('/') && word.split('/').all(is_place);
+    let is_distance =
+        word.get(..3).is_some_and(|utc| utc.eq_ignore_ascii_case("UTC") || utc.eq_ignore_ascii_case("GMT"))
+            && word.get(3..).is_some_and(|rest| rest.starts_with(['+', '-']));
+    (is_written || is_distance || Tz::from_str_insensitive(word).is_ok()).then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zone_is_found_wherever_crons_take_one() {
+        let cases = [
+            ("CRON_TZ=Europe/Oslo 0 8 * * *", Some("Europe/Oslo"), "0 8 * * *"),
+            ("tz=\"Europe/Lisbon\"  0 9 * * mon-fri", Some("Europe/Lisbon"), "0 9 * * mon-fri"),
+            ("0 8 * * * Asia/Tokyo", Some("Asia/Tokyo"), "0 8 * * *"),
+            ("0 0 8 * * MON utc", Some("utc"), "0 0 8 * * MON"),
+            (
+                "0 8 * * * (America/Argentina/Buenos_Aires)",
+                Some("America/Argentina/Buenos_Aires"),
+                "0 8 * * *",
+            ),
+            ("0 8 * * * TZ=Asia/Tokyo", Some("Asia/Tokyo"), "0 8 * * *"),
+            ("Europe/Oslo 0 8 * * *", Some("Europe/Oslo"), "0 8 * * *"),
+            ("@daily Europe/Osloo", Some("Europe/Osloo"), "@daily"),
+            ("0 8 * * * UTC+2", Some("UTC+2"), "0 8 * * *"),
+            ("2026-11-23T09:00[Europe/Oslo]", Some("Europe/Oslo"), "2026-11-23T09:00"),
+            ("2026-11-23 09:00 CET", Some("CET"), "2026-11-23 09:00"),
+            (" 0 8 * * MON/2 ", None, "0 8 * * MON/2"),
+            ("0 8 L JAN-MAR/2 *", None, "0 8 L JAN-MAR/2 *"),
+            ("0 8 * * MON#2", None, "0 8 * * MON#2"),
+            ("2026-11-23T09:00 +02:00", None, "2026-11-23T09:00 +02:00"),
+            ("in 2 days", None, "in 2 days"),
+            ("@daily", None, "@daily"),
+            ("", None, ""),
+        ];
+        for (text, zone, rest) in cases {
+            assert_eq!(split_zone(text), (zone, rest), "{text}");
+        }
+        for word in
+            "SUN MON TUE WED THU FRI SAT JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC L LW W".split(' ')
+        {
+            assert_eq!(named(word), None, "{word}");
+        }
+    }
+}

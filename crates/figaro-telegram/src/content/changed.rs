@@ -1,0 +1,51 @@
+//! Changes of checklists, which Telegram tells of as of something that was done. Called by [`super`] and by the router.
+
+use serde_json::{Value, json};
+
+use super::Content;
+use super::said::name;
+
+const DONE: &str = "marked_as_done_task_ids";
+const NOT_DONE: &str = "marked_as_not_done_task_ids";
+
+/// What was marked, in words; only the list knows what its tasks are called.
+pub(super) fn marked(done: &Value) -> String {
+    let list = done.pointer("/checklist_message/checklist");
+    let tasks: Vec<&Value> = list.and_then(|list| list["tasks"].as_array()).into_iter().flatten().collect();
+    let text = |id: &Value| {
+        let task = tasks.iter().find(|task| task["id"] == *id).and_then(|task| task["text"].as_str());
+        task.map_or_else(|| format!("task {id}"), str::to_owned)
+    };
+    let part = |field: &str, what: &str| {
+        let ids = done[field].as_array().filter(|ids| !ids.is_empty())?;
+        Some(format!("{what}: {}", ids.iter().map(text).collect::<Vec<_>>().join("; ")))
+    };
+    let title = list.and_then(|list| list["title"].as_str()).map(str::to_owned);
+    let parts = [title, part(DONE, "now done"), part(NOT_DONE, "no longer done")];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The message with a checklist that somebody of this name changed, as it is with the change; `None` for any other content.
+pub(crate) fn checklist(content: &Content, by: &str) -> Option<Value> {
+    let added = content.get("checklist_tasks_added");
+    let change = content.get("checklist_tasks_done").or(added)?;
+    let mut message = change.get("checklist_message")?.clone();
+    let tasks = message.pointer_mut("/checklist/tasks")?.as_array_mut()?;
+    let is_in =
+        |field: &str, task: &Value| change[field].as_array().is_some_and(|ids| ids.contains(&task["id"]));
+    for task in tasks.iter_mut() {
+        if is_in(NOT_DONE, task) {
+            let fields = task.as_object_mut()?;
+            fields.retain(|name, _| !name.starts_with("complet"));
+        } else if is_in(DONE, task) && name(&task["completed_by_user"]).is_none() {
+            task["completed_by_user"] = json!({"first_name": by});
+        }
+    }
+    let more = added.and_then(|added| added["tasks"].as_array()).into_iter().flatten();
+    for task in more {
+        if tasks.iter().all(|known| known["id"] != task["id"]) {
+            tasks.push(task.clone());
+        }
+    }
+    Some(message)
+}

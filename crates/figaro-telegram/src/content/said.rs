@@ -1,0 +1,64 @@
+//! Words of a message that are no text and no caption: a rich message, a checklist, the emoji of a sticker. Called by
+//! [`super`] and by [`super::told`].
+
+use serde_json::Value;
+
+use super::Content;
+use super::rich;
+use crate::views::EntityView;
+use figaro_domain::message::Attachment;
+
+/// What a message says.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    pub(crate) text: String,
+    /// Its parts with a meaning.
+    pub(crate) entities: Vec<EntityView>,
+    /// The files between the words.
+    pub(crate) attachments: Vec<Attachment>,
+}
+
+impl Words {
+    pub(super) fn of(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+}
+
+/// The words, if the message has any of these.
+pub(crate) fn words(content: &Content) -> Option<Words> {
+    let blocks = content.get("rich_message").and_then(|message| message.get("blocks"));
+    if let Some(blocks) = blocks {
+        return Some(rich::read(blocks));
+    }
+    if let Some(list) = content.get("checklist").filter(|list| list.is_object()) {
+        return Some(Words::of(checklist(list)));
+    }
+    // People mean what it says.
+    let emoji = content.get("sticker").and_then(|sticker| sticker.get("emoji")).and_then(Value::as_str);
+    emoji.map(|emoji| Words::of(emoji.to_owned()))
+}
+
+/// A checklist: its title, and each task with a box and, once it is done, by whom.
+fn checklist(list: &Value) -> String {
+    let text =
+        |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut lines = vec![format!("Checklist: {}", text(list, "title"))];
+    for task in list.get("tasks").and_then(Value::as_array).into_iter().flatten() {
+        let who = task.get("completed_by_user").or_else(|| task.get("completed_by_chat"));
+        let is_done =
+            who.is_some() || task.get("completion_date").and_then(Value::as_i64).unwrap_or_default() > 0;
+        let by = who.and_then(name).map(|name| format!(" (done by {name})")).unwrap_or_default();
+        lines.push(format!("[{}] {}{by}", if is_done { "x" } else { " " }, text(task, "text")));
+    }
+    lines.join("\n")
+}
+
+/// The name of an account or of a chat.
+pub(super) fn name(value: &Value) -> Option<String> {
+    let part = |name: &str| value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let full = part("first_name").map(|first| match part("last_name") {
+        Some(last) => format!("{first} {last}"),
+        None => first.to_owned(),
+    });
+    full.or_else(|| part("title").or_else(|| part("username")).map(str::to_owned))
+}

@@ -1,0 +1,69 @@
+//! What a person wants to be called, and what the stand-in knows of that.
+
+use serde_json::json;
+
+use super::language::Words;
+use super::question::{Question, trimmed};
+use super::step::{Results, Step, last};
+
+/// What stands before the name that a person wants to be called by.
+const CALL: [&str; 7] =
+    ["call me", "my name is", "me chame de", "me chama de", "meu nome é", "llámame", "me llamo"];
+const WHO: [&str; 9] = [
+    "what is my name",
+    "what's my name",
+    "who am i",
+    "what do you call me",
+    "qual é o meu nome",
+    "qual é meu nome",
+    "quem sou eu",
+    "cómo me llamo",
+    "quién soy",
+];
+
+const CALLED: Words = Words {
+    en: "I call you {} from now on.",
+    pt: "De agora em diante chamo você de {}.",
+    es: "De ahora en adelante te llamo {}.",
+};
+const IS: Words = Words { en: "You are {}.", pt: "Você é {}.", es: "Eres {}." };
+
+/// The name that a message gives its writer.
+fn given(question: &Question) -> Option<String> {
+    let call = CALL.iter().find(|call| question.begins(call))?;
+    let rest = question.said.get(call.split(' ').count()..)?.join(" ");
+    let name = trimmed(&rest);
+    (1..=3).contains(&name.split_whitespace().count()).then(|| name.to_owned())
+}
+
+/// Whether a message is about its writer's name.
+pub(super) fn is_asked(question: &Question) -> bool {
+    given(question).is_some() || WHO.iter().any(|who| question.begins(who))
+}
+
+/// Keeps the name that is given, or says the one that is known.
+pub(super) fn answer(question: &Question, results: &Results<'_>) -> Step {
+    let Some(name) = given(question) else {
+        return Step::Say(IS.with(question.language, &question.name));
+    };
+    match last(results, "set_profile") {
+        Some(_) => Step::Say(CALLED.with(question.language, &name)),
+        None => Step::call("set_profile", json!({ "name": name })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_kept_and_told() {
+        let given = Question::of("Call me Annie!");
+        assert_eq!(answer(&given, &[]), Step::call("set_profile", json!({"name": "Annie"})));
+        let kept = answer(&given, &[("set_profile", json!({"success": true}))]);
+        assert_eq!(kept, Step::Say("I call you Annie from now on.".to_owned()));
+        let asked = Question { name: "Annie".to_owned(), ..Question::of("what is my name?") };
+        assert!(is_asked(&asked) && !is_asked(&Question::of("call me back tomorrow at nine please")));
+        assert_eq!(answer(&asked, &[]), Step::Say("You are Annie.".to_owned()));
+    }
+}
