@@ -9,20 +9,20 @@ use figaro_base::ids::RequestId;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Event {
     /// Its name: `progress`, `tool_call` or `action`.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// What it says.
-    pub data: Value,
+    pub(crate) data: Value,
 }
 
 /// What is known of a turn from its beginning.
 #[derive(Debug, Clone)]
 pub(super) struct Metadata {
     /// The id by which it can be followed.
-    pub turn: RequestId,
+    pub(crate) turn: RequestId,
     /// The session that it belongs to.
-    pub session: Option<String>,
+    pub(crate) session: Option<String>,
     /// The agent that was asked for.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
 }
 
 impl Metadata {

@@ -33,7 +33,7 @@ use figaro_domain::generation::Generation;
 
 pub use builtin::BUILTIN;
 pub use capabilities::Capabilities;
-pub use descriptor::{Descriptor, MakeEmbedder, Providers, RegisterError};
+pub use descriptor::{Descriptor, Providers};
 pub use error::ProviderError;
 pub use event::{Event, Finish};
 pub use request::{AnswerSchema, Earlier, Image, Item, Request, ToolSpec};

@@ -11,260 +11,257 @@ fn lenient<'de, D: Deserializer<'de>, T: Default + for<'a> Deserialize<'a>>(from
 
 /// An update.
 #[derive(Debug, Clone, Deserialize)]
-pub struct UpdateView {
-    pub update_id: i64,
+pub(crate) struct UpdateView {
     #[serde(default, deserialize_with = "lenient")]
-    pub message: Option<Box<MessageView>>,
+    pub(crate) message: Option<Box<MessageView>>,
     #[serde(default, deserialize_with = "lenient")]
-    pub edited_message: Option<Box<MessageView>>,
+    pub(crate) edited_message: Option<Box<MessageView>>,
     #[serde(default, deserialize_with = "lenient")]
-    pub callback_query: Option<Box<CallbackView>>,
+    pub(crate) callback_query: Option<Box<CallbackView>>,
     #[serde(default, deserialize_with = "lenient")]
-    pub my_chat_member: Option<Box<MemberUpdateView>>,
+    pub(crate) my_chat_member: Option<Box<MemberUpdateView>>,
     #[serde(default, deserialize_with = "lenient")]
-    pub stopped_message_generation: Option<StoppedView>,
+    pub(crate) stopped_message_generation: Option<StoppedView>,
 }
 
 /// A user.
 #[derive(Debug, Clone, Deserialize)]
-pub struct UserView {
-    pub id: i64,
+pub(crate) struct UserView {
+    pub(crate) id: i64,
     #[serde(default, deserialize_with = "lenient")]
-    pub is_bot: bool,
+    pub(crate) is_bot: bool,
     #[serde(default, deserialize_with = "lenient")]
-    pub first_name: String,
+    pub(crate) first_name: String,
     #[serde(default, deserialize_with = "lenient")]
-    pub last_name: Option<String>,
+    pub(crate) last_name: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub username: Option<String>,
+    pub(crate) username: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub language_code: Option<String>,
+    pub(crate) language_code: Option<String>,
 }
 
 /// A chat.
 #[derive(Debug, Clone, Deserialize)]
-pub struct ChatView {
-    pub id: i64,
+pub(crate) struct ChatView {
+    pub(crate) id: i64,
     #[serde(rename = "type", default, deserialize_with = "lenient")]
-    pub kind: String,
+    pub(crate) kind: String,
     #[serde(default, deserialize_with = "lenient")]
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub username: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub first_name: Option<String>,
+    pub(crate) username: Option<String>,
 }
 
 /// A part of a text with a meaning; offset and length in UTF-16 units.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct EntityView {
+pub(crate) struct EntityView {
     #[serde(rename = "type", default, deserialize_with = "lenient")]
-    pub kind: String,
+    pub(crate) kind: String,
     #[serde(default, deserialize_with = "lenient")]
-    pub offset: usize,
+    pub(crate) offset: usize,
     #[serde(default, deserialize_with = "lenient")]
-    pub length: usize,
+    pub(crate) length: usize,
     #[serde(default, deserialize_with = "lenient")]
-    pub user: Option<UserView>,
+    pub(crate) user: Option<UserView>,
 }
 
 /// A file, or anything that has one.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct FileView {
+pub(crate) struct FileView {
     #[serde(default, deserialize_with = "lenient")]
-    pub file_id: Option<String>,
+    pub(crate) file_id: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub file_name: Option<String>,
+    pub(crate) file_name: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub emoji: Option<String>,
+    pub(crate) emoji: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub mime_type: Option<String>,
+    pub(crate) mime_type: Option<String>,
 }
 
 /// The part of a message that a reply quotes.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct QuoteView {
+pub(crate) struct QuoteView {
     #[serde(default, deserialize_with = "lenient")]
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// Where a forwarded message came from.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct OriginView {
+pub(crate) struct OriginView {
     #[serde(default, deserialize_with = "lenient")]
-    pub sender_user: Option<UserView>,
+    pub(crate) sender_user: Option<UserView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub sender_user_name: Option<String>,
+    pub(crate) sender_user_name: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub sender_chat: Option<ChatView>,
+    pub(crate) sender_chat: Option<ChatView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub chat: Option<ChatView>,
+    pub(crate) chat: Option<ChatView>,
 }
 
 /// A replied-to message of another chat.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct ExternalReplyView {
+pub(crate) struct ExternalReplyView {
     #[serde(default, deserialize_with = "lenient")]
-    pub origin: OriginView,
+    pub(crate) origin: OriginView,
     #[serde(default, deserialize_with = "lenient")]
-    pub photo: Vec<FileView>,
+    pub(crate) photo: Vec<FileView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub document: Option<FileView>,
+    pub(crate) document: Option<FileView>,
 }
 
 /// A location on the map.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct LocationView {
+pub(crate) struct LocationView {
     #[serde(default, deserialize_with = "lenient")]
-    pub latitude: f64,
+    pub(crate) latitude: f64,
     #[serde(default, deserialize_with = "lenient")]
-    pub longitude: f64,
+    pub(crate) longitude: f64,
 }
 
 /// A venue: a location with a name and an address.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct VenueView {
+pub(crate) struct VenueView {
     #[serde(default, deserialize_with = "lenient")]
-    pub title: String,
+    pub(crate) title: String,
     #[serde(default, deserialize_with = "lenient")]
-    pub address: String,
+    pub(crate) address: String,
 }
 
 /// A contact: a name and a phone number.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct ContactView {
+pub(crate) struct ContactView {
     #[serde(default, deserialize_with = "lenient")]
-    pub phone_number: String,
+    pub(crate) phone_number: String,
     #[serde(default, deserialize_with = "lenient")]
-    pub first_name: String,
+    pub(crate) first_name: String,
     #[serde(default, deserialize_with = "lenient")]
-    pub last_name: Option<String>,
+    pub(crate) last_name: Option<String>,
 }
 
 /// A poll.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct PollView {
+pub(crate) struct PollView {
     #[serde(default, deserialize_with = "lenient")]
-    pub question: String,
+    pub(crate) question: String,
     #[serde(default, deserialize_with = "lenient")]
-    pub options: Vec<PollOptionView>,
+    pub(crate) options: Vec<PollOptionView>,
 }
 
 /// An option of a poll.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct PollOptionView {
+pub(crate) struct PollOptionView {
     #[serde(default, deserialize_with = "lenient")]
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// A topic as a note of Telegram's own tells of it.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct TopicView {
+pub(crate) struct TopicView {
     #[serde(default, deserialize_with = "lenient")]
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub is_name_implicit: bool,
+    pub(crate) is_name_implicit: bool,
 }
 
 /// A message.
 #[derive(Debug, Clone, Deserialize)]
-pub struct MessageView {
+pub(crate) struct MessageView {
     /// 0 where it is no number: the words are worth an answer all the same.
     #[serde(default, deserialize_with = "lenient")]
-    pub message_id: i64,
+    pub(crate) message_id: i64,
     #[serde(default, deserialize_with = "lenient")]
-    pub message_thread_id: Option<i64>,
+    pub(crate) message_thread_id: Option<i64>,
     #[serde(default, deserialize_with = "lenient")]
-    pub is_topic_message: bool,
+    pub(crate) is_topic_message: bool,
     #[serde(default, deserialize_with = "lenient")]
-    pub is_automatic_forward: bool,
+    pub(crate) is_automatic_forward: bool,
     #[serde(default, deserialize_with = "lenient")]
-    pub from: Option<UserView>,
+    pub(crate) from: Option<UserView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub sender_chat: Option<ChatView>,
+    pub(crate) sender_chat: Option<ChatView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub via_bot: Option<UserView>,
-    pub chat: ChatView,
+    pub(crate) via_bot: Option<UserView>,
+    pub(crate) chat: ChatView,
     #[serde(default, deserialize_with = "lenient")]
-    pub date: i64,
+    pub(crate) date: i64,
     #[serde(default, deserialize_with = "lenient")]
-    pub text: Option<String>,
+    pub(crate) text: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub entities: Vec<EntityView>,
+    pub(crate) entities: Vec<EntityView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub caption: Option<String>,
+    pub(crate) caption: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub caption_entities: Vec<EntityView>,
+    pub(crate) caption_entities: Vec<EntityView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub reply_to_message: Option<Box<Self>>,
+    pub(crate) reply_to_message: Option<Box<Self>>,
     #[serde(default, deserialize_with = "lenient")]
-    pub external_reply: Option<ExternalReplyView>,
+    pub(crate) external_reply: Option<ExternalReplyView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub quote: Option<QuoteView>,
+    pub(crate) quote: Option<QuoteView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub media_group_id: Option<String>,
+    pub(crate) media_group_id: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub forward_origin: Option<OriginView>,
+    pub(crate) forward_origin: Option<OriginView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub new_chat_members: Vec<UserView>,
+    pub(crate) new_chat_members: Vec<UserView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub migrate_to_chat_id: Option<i64>,
+    pub(crate) migrate_to_chat_id: Option<i64>,
     #[serde(default, deserialize_with = "lenient")]
-    pub migrate_from_chat_id: Option<i64>,
+    pub(crate) migrate_from_chat_id: Option<i64>,
     #[serde(default, deserialize_with = "lenient")]
-    pub forum_topic_created: Option<TopicView>,
+    pub(crate) forum_topic_created: Option<TopicView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub forum_topic_edited: Option<TopicView>,
+    pub(crate) forum_topic_edited: Option<TopicView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub photo: Vec<FileView>,
+    pub(crate) photo: Vec<FileView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub document: Option<FileView>,
+    pub(crate) document: Option<FileView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub voice: Option<FileView>,
+    pub(crate) voice: Option<FileView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub audio: Option<FileView>,
+    pub(crate) audio: Option<FileView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub video: Option<FileView>,
+    pub(crate) video: Option<FileView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub video_note: Option<FileView>,
+    pub(crate) video_note: Option<FileView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub sticker: Option<FileView>,
+    pub(crate) sticker: Option<FileView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub animation: Option<FileView>,
+    pub(crate) animation: Option<FileView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub location: Option<LocationView>,
+    pub(crate) location: Option<LocationView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub venue: Option<VenueView>,
+    pub(crate) venue: Option<VenueView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub contact: Option<ContactView>,
+    pub(crate) contact: Option<ContactView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub poll: Option<PollView>,
+    pub(crate) poll: Option<PollView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub rich_message: Option<Value>,
+    pub(crate) rich_message: Option<Value>,
     #[serde(default, deserialize_with = "lenient")]
-    pub paid_media: Option<Value>,
+    pub(crate) paid_media: Option<Value>,
     #[serde(default, deserialize_with = "lenient")]
-    pub story: Option<Value>,
+    pub(crate) story: Option<Value>,
     #[serde(default, deserialize_with = "lenient")]
-    pub checklist: Option<Value>,
+    pub(crate) checklist: Option<Value>,
     #[serde(default, deserialize_with = "lenient")]
-    pub dice: Option<FileView>,
+    pub(crate) dice: Option<FileView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub reply_markup: KeyboardView,
+    pub(crate) reply_markup: KeyboardView,
 }
 
 /// The buttons under a message of the bot's.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct KeyboardView {
+pub(crate) struct KeyboardView {
     #[serde(default, deserialize_with = "lenient")]
-    pub inline_keyboard: Vec<Vec<KeyView>>,
+    pub(crate) inline_keyboard: Vec<Vec<KeyView>>,
 }
 
 impl KeyboardView {
     /// The keyboard with these labels in the place of its own, as Telegram takes it; buttons without a label are left out.
-    pub fn with_labels<'a>(&'a self, label: impl Fn(&'a KeyView) -> Option<&'a str>) -> Value {
+    pub(crate) fn with_labels<'a>(&'a self, label: impl Fn(&'a KeyView) -> Option<&'a str>) -> Value {
         let button = |key: &'a KeyView| {
             let text = label(key)?;
             Some(match &key.url {
@@ -280,48 +277,48 @@ impl KeyboardView {
 
 /// A button under a message.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct KeyView {
+pub(crate) struct KeyView {
     #[serde(default, deserialize_with = "lenient")]
-    pub text: String,
+    pub(crate) text: String,
     #[serde(default, deserialize_with = "lenient")]
-    pub callback_data: Option<String>,
+    pub(crate) callback_data: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub url: Option<String>,
+    pub(crate) url: Option<String>,
 }
 
 /// A callback query: a button of an inline keyboard was pressed.
 #[derive(Debug, Clone, Deserialize)]
-pub struct CallbackView {
-    pub id: String,
-    pub from: UserView,
+pub(crate) struct CallbackView {
+    pub(crate) id: String,
+    pub(crate) from: UserView,
     #[serde(default, deserialize_with = "lenient")]
-    pub message: Option<MessageView>,
+    pub(crate) message: Option<MessageView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub data: Option<String>,
+    pub(crate) data: Option<String>,
 }
 
 /// A change of the bot's own membership.
 #[derive(Debug, Clone, Deserialize)]
-pub struct MemberUpdateView {
-    pub chat: ChatView,
-    pub from: UserView,
+pub(crate) struct MemberUpdateView {
+    pub(crate) chat: ChatView,
+    pub(crate) from: UserView,
     #[serde(default, deserialize_with = "lenient")]
-    pub old_chat_member: MemberView,
+    pub(crate) old_chat_member: MemberView,
     #[serde(default, deserialize_with = "lenient")]
-    pub new_chat_member: MemberView,
+    pub(crate) new_chat_member: MemberView,
 }
 
 /// The membership of a user in a chat.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct MemberView {
+pub(crate) struct MemberView {
     #[serde(default, deserialize_with = "lenient")]
-    pub status: String,
+    pub(crate) status: String,
 }
 
 /// Somebody pressed the stop button of a draft.
 #[derive(Debug, Clone, Deserialize)]
-pub struct StoppedView {
-    pub chat: ChatView,
+pub(crate) struct StoppedView {
+    pub(crate) chat: ChatView,
     #[serde(default, deserialize_with = "lenient")]
-    pub message_thread_id: Option<i64>,
+    pub(crate) message_thread_id: Option<i64>,
 }

@@ -84,9 +84,9 @@ pub(super) async fn first_word(follower: &mut Follower) -> Result<(), ApiError> 
 #[derive(Debug)]
 pub(super) struct Head {
     /// The id by which the turn can be followed.
-    pub turn: String,
+    pub(crate) turn: String,
     /// The session that it belongs to.
-    pub session: Option<String>,
+    pub(crate) session: Option<String>,
 }
 
 impl Head {

@@ -23,23 +23,23 @@ const MAX_DESCRIPTION: usize = 4_096;
 pub(crate) struct ToolDefinition {
     /// Its kind; functions are taken.
     #[serde(rename = "type", default)]
-    pub kind: Option<String>,
+    pub(crate) kind: Option<String>,
     /// What it is.
     #[serde(default)]
-    pub function: Option<FunctionDefinition>,
+    pub(crate) function: Option<FunctionDefinition>,
 }
 
 /// What a tool is.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct FunctionDefinition {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// What it does, for the model.
     #[serde(default)]
-    pub description: Option<String>,
+    pub(crate) description: Option<String>,
     /// The JSON Schema of its arguments.
     #[serde(default)]
-    pub parameters: Option<Value>,
+    pub(crate) parameters: Option<Value>,
 }
 
 /// Makes tools of what a request has.

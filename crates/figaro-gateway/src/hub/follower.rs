@@ -9,7 +9,7 @@ use figaro_agent::delivery::{Told, TurnEventKind};
 
 /// Follows a turn from its beginning. When the last one is dropped before the turn is over, the turn is stopped.
 #[derive(Debug)]
-pub struct Follower {
+pub(crate) struct Follower {
     turn: Arc<Turn>,
     at: usize,
     news: watch::Receiver<()>,
@@ -18,19 +18,19 @@ pub struct Follower {
 impl Follower {
     /// Follows this turn from its beginning on.
     #[must_use]
-    pub fn new(turn: Arc<Turn>) -> Self {
+    pub(crate) fn new(turn: Arc<Turn>) -> Self {
         let news = turn.join();
         Self { turn, at: 0, news }
     }
 
     /// The turn.
     #[must_use]
-    pub const fn turn(&self) -> &Arc<Turn> {
+    pub(crate) const fn turn(&self) -> &Arc<Turn> {
         &self.turn
     }
 
     /// What it tells next; `None` once it is over and has told all.
-    pub async fn next(&mut self) -> Option<Arc<Told>> {
+    pub(crate) async fn next(&mut self) -> Option<Arc<Told>> {
         loop {
             self.news.mark_unchanged();
             let (told, is_over) = self.turn.at(self.at);
@@ -45,7 +45,7 @@ impl Follower {
     }
 
     /// Waits until the turn has said a word or is over. What it tells is still told by [`Self::next`].
-    pub async fn spoken(&mut self) {
+    pub(crate) async fn spoken(&mut self) {
         let mut at = self.at;
         loop {
             self.news.mark_unchanged();
