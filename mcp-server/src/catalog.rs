@@ -11,7 +11,7 @@ use crate::schema::{self, entries};
 use crate::table::{Class, Method, Table};
 
 /// The name of the tool that searches for methods.
-pub const FIND: &str = "find_telegram_methods";
+pub(crate) const FIND: &str = "find_telegram_methods";
 /// The longest query it takes, in characters.
 const MAX_QUERY: usize = 300;
 
@@ -88,7 +88,7 @@ pub enum NotFound {
 /// A cursor that this server did not hand out.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown cursor: start again without one")]
-pub struct BadCursor;
+pub(crate) struct BadCursor;
 
 impl Catalog {
     /// The methods of a choice.
@@ -111,7 +111,7 @@ impl Catalog {
 
     /// How MCP shows a tool.
     #[must_use]
-    pub fn tool(&self, name: &str) -> Option<Tool> {
+    pub(crate) fn tool(&self, name: &str) -> Option<Tool> {
         if name == FIND {
             Some(Self::search_tool())
         } else {
@@ -123,7 +123,7 @@ impl Catalog {
     ///
     /// # Errors
     /// [`BadCursor`].
-    pub fn page(&self, cursor: Option<&str>) -> Result<(Vec<Tool>, Option<String>), BadCursor> {
+    pub(crate) fn page(&self, cursor: Option<&str>) -> Result<(Vec<Tool>, Option<String>), BadCursor> {
         let start = match cursor {
             None => 0,
             Some(name) => self.methods.iter().position(|m| m.name == name).ok_or(BadCursor)? + 1,

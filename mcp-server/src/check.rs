@@ -56,7 +56,7 @@ pub enum Fault {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// As a person reads it, such as `media[0].media`.
-    pub path: String,
+    pub(crate) path: String,
     /// As JSON Pointer (RFC 6901); the names of the Bot API need no escapes.
     pub pointer: String,
 }

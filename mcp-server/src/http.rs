@@ -53,14 +53,14 @@ pub enum ServeError {
 #[derive(Debug)]
 pub struct Doors {
     /// The one that is always there.
-    pub main: TcpListener,
+    pub(crate) main: TcpListener,
     /// Under a parent, which has the first for itself, the one for other clients.
-    pub outside: Option<Outside>,
+    pub(crate) outside: Option<Outside>,
 }
 
 /// The door for other clients than the parent.
 #[derive(Debug)]
-pub enum Outside {
+pub(crate) enum Outside {
     /// It is there.
     Open(TcpListener),
     /// Another process has its port; it opens when that has gone.

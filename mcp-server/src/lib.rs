@@ -23,9 +23,9 @@ mod stdio;
 pub mod table;
 mod telegram;
 
-pub use http::{Doors, Outside, ServeError, serve};
+pub use http::serve;
 pub use process::main;
-pub use settings::{Settings, SettingsError};
+pub use settings::Settings;
 
 /// Changes with every change to the sources or data of this crate.
 pub const BUILD_ID: &str = env!("FIGARO_MCP_BUILD_ID");

@@ -19,29 +19,29 @@ const PORT: u16 = 3001;
 #[derive(Debug)]
 pub struct Settings {
     /// Port on 127.0.0.1, under a parent for this parent; 0 takes any free one.
-    pub port: u16,
+    pub(crate) port: u16,
     /// Under a parent, the port on 127.0.0.1 for other clients, if there is a key for them; 0 takes any free one.
-    pub outside_port: Option<u16>,
+    pub(crate) outside_port: Option<u16>,
     /// Where the port for other clients is taken, serve the parent all the same, and take it when it is free.
-    pub wait_for_port: bool,
+    pub(crate) wait_for_port: bool,
     /// A parent holds standard input and paces the calls.
-    pub supervised: bool,
+    pub(crate) supervised: bool,
     /// Speak with the one client on standard input and output, over no socket.
-    pub stdio: bool,
+    pub(crate) stdio: bool,
     /// Which methods are served.
-    pub choice: Choice,
+    pub(crate) choice: Choice,
     /// A client is shown the search, and of the methods those it found.
-    pub discover: bool,
+    pub(crate) discover: bool,
     /// The largest file that goes in or out, in bytes.
-    pub max_file_bytes: usize,
+    pub(crate) max_file_bytes: usize,
     /// The bot's token, of the right form.
-    pub token: SecretString,
+    pub(crate) token: SecretString,
     /// Where the Bot API is.
-    pub api_url: Url,
+    pub(crate) api_url: Url,
     /// The proxies on the way there.
-    pub proxies: Proxies,
+    pub(crate) proxies: Proxies,
     /// Bearer keys that open the door; none leaves it open.
-    pub keys: Vec<SecretString>,
+    pub(crate) keys: Vec<SecretString>,
 }
 
 /// Why there are no settings.

@@ -13,7 +13,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(Table::embedded);
 #[derive(Debug)]
 pub struct Table {
     /// The Bot API version, like `10.3`.
-    pub version: String,
+    pub(crate) version: String,
     methods: Vec<Method>,
     by_name: HashMap<String, usize>,
     types: HashMap<String, TypeDef>,
@@ -240,7 +240,7 @@ impl Field {
     /// The name among its neighbours that says how this text is formatted. Where that is given, Telegram counts what
     /// is left without the marks.
     #[must_use]
-    pub fn parse_mode<'a>(&self, neighbours: &'a [Self]) -> Option<&'a str> {
+    pub(crate) fn parse_mode<'a>(&self, neighbours: &'a [Self]) -> Option<&'a str> {
         let own = neighbours.iter().find(|field| field.name.strip_suffix("_parse_mode") == Some(&self.name));
         let is_main = ["text", "caption", "message_text"].contains(&self.name.as_str());
         let common = || neighbours.iter().find(|field| is_main && field.name == "parse_mode");
@@ -251,7 +251,7 @@ impl Field {
 impl Method {
     /// Whether a repeat of the same call leaves things as the first one left them.
     #[must_use]
-    pub fn is_idempotent(&self) -> bool {
+    pub(crate) fn is_idempotent(&self) -> bool {
         let replaces = self.begins(&["edit", "set", "delete"]) && !self.adds_each_time;
         self.class == Class::Read || replaces
     }

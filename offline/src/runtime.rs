@@ -21,7 +21,7 @@ pub struct Runtime {
 impl Runtime {
     /// No task yet, no stop requested. `now` tells the time in UTC.
     #[must_use]
-    pub fn new(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
         Self { now: Arc::new(now), stop: CancellationToken::new(), tracker: TaskTracker::new() }
     }
 

@@ -1,6 +1,6 @@
 //! Holds the crates to what the compiler does not: the table of rows in `docs/architecture.md`, no files and no folders that use
-//! each other in a circle, no file past its bound, no derived type of very many fields, names for parameters, and no code that
-//! names a command or a provider but its own.
+//! each other in a circle, no file past its bound, no derived type of very many fields, names for parameters, no public function
+//! that no other crate names, and no code that names a command or a provider but its own.
 //!
 //! Circles are found by the paths in the parsed code.
 
@@ -11,6 +11,7 @@ mod providers;
 mod sources;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -168,6 +169,40 @@ fn no_parameter_is_a_tuple_without_a_name() {
     assert!(tuples.is_empty(), "{}", tuples.join("\n"));
 }
 
+/// What other crates do not name need not be `pub`, and then the compiler tells when nothing uses it. A type may be public without a
+/// name outside: signatures give it.
+#[test]
+fn public_functions_and_constants_are_named_outside_of_their_crate() {
+    let apart = ["src", "tests", "benches", "mcp-server/src", "offline/src"].map(PathBuf::from);
+    let crates: Vec<PathBuf> =
+        folders(Path::new("crates")).into_iter().map(|path| path.join("src")).collect();
+    let files: Vec<(&Path, PathBuf, String)> = crates
+        .iter()
+        .chain(&apart)
+        .flat_map(|folder| {
+            sources_and_tests(folder).into_iter().map(move |(file, text)| (&**folder, file, text))
+        })
+        .collect();
+    let mut users: BTreeMap<&str, BTreeSet<&Path>> = BTreeMap::new();
+    for (folder, _, text) in &files {
+        for word in text.split(|letter: char| !letter.is_alphanumeric() && letter != '_') {
+            users.entry(word).or_default().insert(folder);
+        }
+    }
+    let of_crates = files.iter().filter(|(folder, ..)| folder.starts_with("crates"));
+    let public = of_crates.flat_map(|(folder, file, text)| {
+        text.lines().filter_map(public_value).map(move |name| (*folder, file, name))
+    });
+    let mut count = 0;
+    let unnamed: Vec<String> = public
+        .inspect(|_| count += 1)
+        .filter(|(folder, _, name)| users[name].iter().all(|user| user == folder))
+        .map(|(_, file, name)| format!("{} has {name}", file.display()))
+        .collect();
+    assert!(count > 500, "the scan finds the functions");
+    assert!(unnamed.is_empty(), "{}", unnamed.join("\n"));
+}
+
 #[test]
 fn the_graph_sees_what_it_should() {
     let files = BTreeMap::from([
@@ -229,6 +264,18 @@ fn rows() -> BTreeMap<String, u32> {
     rows
 }
 
+/// The name of the public function, constant or static that begins in this line.
+fn public_value(line: &str) -> Option<&str> {
+    let (mut kind, mut rest) = line.trim_start().strip_prefix("pub ")?.split_once(' ')?;
+    if !["const", "async", "unsafe", "fn", "static"].contains(&kind) {
+        return None;
+    }
+    while ["const", "async", "unsafe", "fn", "static"].contains(&kind) {
+        (kind, rest) = rest.split_once(' ')?;
+    }
+    kind.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()
+}
+
 /// The folders in a folder, sorted.
 fn folders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -249,13 +296,21 @@ fn before_tests(text: &str) -> &str {
 
 /// Every source file that is no test, with its text.
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let is_test = |path: &Path| {
+        path.components().any(|part| ["tests", "tests.rs"].map(OsStr::new).contains(&part.as_os_str()))
+    };
+    let all = sources_and_tests(folder).into_iter();
+    all.filter(|(file, _)| !is_test(file.strip_prefix(folder).unwrap())).collect()
+}
+
+/// Every source file, with its text.
+fn sources_and_tests(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.is_dir() && name != "tests" {
-            found.extend(sources(&path));
-        } else if name.ends_with(".rs") && name != "tests.rs" {
+        if path.is_dir() {
+            found.extend(sources_and_tests(&path));
+        } else if path.extension().is_some_and(|kind| kind == "rs") {
             found.push((path.clone(), fs::read_to_string(&path).unwrap()));
         }
     }

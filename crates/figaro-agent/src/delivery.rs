@@ -106,7 +106,7 @@ pub struct TurnClosing {
     /// Whether it has an answer.
     pub ending: TurnEnding,
     /// What the model wrote in its last pass, without what Figaro adds; empty where it wrote nothing.
-    pub text: String,
+    pub(crate) text: String,
     /// The model that wrote it; `None` where none did.
     pub model: Option<ModelName>,
     /// The tokens of all its passes.
@@ -185,7 +185,7 @@ impl Bus {
     }
 
     /// Passes an event of a turn to every listener; returns when all have taken it.
-    pub fn publish(&self, run: RunId, kind: TurnEventKind) {
+    pub(crate) fn publish(&self, run: RunId, kind: TurnEventKind) {
         let event = TurnEvent { run, kind };
         self.0.iter().for_each(|listener| listener.hear(&event));
     }

@@ -152,7 +152,7 @@ impl RateLimiter {
 
     /// Waits until several messages may leave together, such as an album: a group counts them one by one. More than a
     /// group takes in a minute count as that many.
-    pub async fn acquire_many(&self, chat: ChatId, messages: usize, urgency: Urgency) {
+    pub(crate) async fn acquire_many(&self, chat: ChatId, messages: usize, urgency: Urgency) {
         self.sweep();
         self.of_chat(chat).until_key_ready(&chat).await;
         if chat.is_group() {

@@ -23,12 +23,6 @@ impl Clock {
         Self { now: Arc::new(Utc::now), steady: Arc::new(since_boot) }
     }
 
-    /// A clock that always tells this time.
-    #[must_use]
-    pub fn fixed(at: DateTime<Utc>) -> Self {
-        Self::told_by(move || at)
-    }
-
     /// A clock that tells what this says.
     #[must_use]
     pub fn told_by(tell: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {

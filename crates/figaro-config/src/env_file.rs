@@ -19,13 +19,13 @@ pub struct EnvFile {
 
 /// A variable that the file sets.
 #[derive(Clone, PartialEq, Eq)]
-pub struct EnvEntry {
+pub(crate) struct EnvEntry {
     /// The name of the variable.
-    pub name: String,
+    pub(crate) name: String,
     /// Its value, without quotes and escapes.
-    pub value: String,
+    pub(crate) value: String,
     /// The number of the line in which it begins; the first is 1.
-    pub line: usize,
+    pub(crate) line: usize,
     /// The bytes of its lines.
     place: Range<usize>,
 }
@@ -35,9 +35,9 @@ pub struct EnvEntry {
 #[error("line {line} of the file .env {what}")]
 pub struct EnvFault {
     /// The number of the line; the first is 1.
-    pub line: usize,
+    pub(crate) line: usize,
     /// What is wrong with it, in words that follow its number.
-    pub what: &'static str,
+    pub(crate) what: &'static str,
 }
 
 impl EnvFile {
@@ -75,7 +75,7 @@ impl EnvFile {
 
     /// The variables in the order of the file. Of a name that stands there twice the last one counts.
     #[must_use]
-    pub fn entries(&self) -> &[EnvEntry] {
+    pub(crate) fn entries(&self) -> &[EnvEntry] {
         &self.entries
     }
 

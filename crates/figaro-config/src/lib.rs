@@ -27,7 +27,7 @@ use chrono_tz::Tz;
 use figaro_mcp::proxy::Proxies;
 
 pub use embedder::EmbedderSettings;
-pub use env_file::{ENV_FILE, EnvEntry, EnvFault, EnvFile};
+pub use env_file::{ENV_FILE, EnvFile};
 pub use faults::Faults;
 use figaro_base::ids::UserId;
 use figaro_base::secret::{Redactor, SecretString};
@@ -42,10 +42,10 @@ pub use reader::looks_secret;
 pub use servers::{KnownValues, ServersSettings, is_inherited};
 pub use spending::{PriceSetting, SpendingSettings};
 pub use store::{EngineKind, NoStoreUrl, StoreUrl};
-pub use tasks::TaskSettings;
+pub(crate) use tasks::TaskSettings;
 pub use telegram::TelegramSettings;
 pub use values::Values;
-pub use variables::{Variable, Variables};
+pub use variables::Variables;
 
 /// Everything the bot is told from outside.
 #[derive(Debug, Clone)]

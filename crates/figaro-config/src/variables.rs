@@ -10,13 +10,13 @@ pub struct Variable {
     /// The name of the environment variable.
     pub name: &'static str,
     /// What holds when it is not set; empty for none.
-    pub default: &'static str,
+    pub(crate) default: &'static str,
     /// What it means, in a sentence or two.
     pub meaning: Cow<'static, str>,
     /// Its value is a secret, or an address that may hold one, and is shown nowhere.
     pub is_secret: bool,
     /// Names that are nearly this one and mean something else to another program.
-    pub unlike: &'static [&'static str],
+    pub(crate) unlike: &'static [&'static str],
 }
 
 const fn variable(name: &'static str, default: &'static str, meaning: &'static str) -> Variable {

@@ -105,9 +105,9 @@ impl From<StoredAccess> for AccessList {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnerInvite {
     /// The hash of the code in the link: whoever reads the store cannot use it.
-    pub code: CodeHash,
+    pub(crate) code: CodeHash,
     /// It is void from then on.
-    pub expires_at: DateTime<Utc>,
+    pub(crate) expires_at: DateTime<Utc>,
 }
 
 /// Whether what follows `/start` has the form of an invite's code, and is no other link's.

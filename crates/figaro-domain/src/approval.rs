@@ -12,7 +12,7 @@ use figaro_base::ids::{ChatId, RunId, UserId};
 /// An approval is waited for so long: over a night and a day.
 pub const WAITS_MINUTES: u32 = 48 * 60;
 /// What is approved for a while is approved for so long.
-pub const LASTS: TimeDelta = TimeDelta::hours(1);
+pub(crate) const LASTS: TimeDelta = TimeDelta::hours(1);
 
 /// A call of a Bot API method, with all its arguments as they will be sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,9 +167,9 @@ pub struct Grant {
     /// The method that may be called.
     pub method: String,
     /// The other MCP server whose tool may be called; none for a method of the Bot API.
-    pub server: Option<ToolOfServer>,
+    pub(crate) server: Option<ToolOfServer>,
     /// The rule that had it asked: what another rule asks about is asked.
-    pub rule: String,
+    pub(crate) rule: String,
     /// The chats that it may act on.
     pub targets: Vec<ChatId>,
     /// The chat in which it may be asked for.

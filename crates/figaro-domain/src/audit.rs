@@ -86,14 +86,14 @@ pub enum AuditActor {
 }
 
 /// The name of a method, a command, a rule, a call or an approval. It has letters, digits and `_ . : - /` of ASCII only, at most
-/// [`AuditName::MAX_BYTES`], so that no sentence can be one.
+/// `AuditName::MAX_BYTES`, so that no sentence can be one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AuditName(String);
 
 impl AuditName {
     /// The most bytes of a name.
-    pub const MAX_BYTES: usize = 80;
+    pub(crate) const MAX_BYTES: usize = 80;
 
     /// The name; `None` if it is empty, too long or has other characters.
     #[must_use]
@@ -261,9 +261,9 @@ pub struct AuditEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
     /// The hash of the entry before, in hexadecimal; zeros for the first.
-    pub previous: String,
+    pub(crate) previous: String,
     /// The hash of this entry, in hexadecimal.
-    pub hash: String,
+    pub(crate) hash: String,
 }
 
 /// Where the log ends.
@@ -272,7 +272,7 @@ pub struct AuditHead {
     /// The place of the next entry.
     pub next: u64,
     /// The hash of the last one.
-    pub hash: String,
+    pub(crate) hash: String,
 }
 
 impl Default for AuditHead {

@@ -31,9 +31,9 @@ impl CodeHash {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairingCode {
     /// The keyed hash of the code.
-    pub code: CodeHash,
+    pub(crate) code: CodeHash,
     /// It is void from then on.
-    pub expires_at: DateTime<Utc>,
+    pub(crate) expires_at: DateTime<Utc>,
 }
 
 impl PairingCode {

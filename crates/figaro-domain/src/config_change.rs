@@ -33,7 +33,7 @@ pub enum Setting {
 
 impl Setting {
     /// All of them, in the order in which people see them.
-    pub const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Language,
         Self::Tone,
         Self::Instructions,

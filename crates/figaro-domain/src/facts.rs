@@ -34,7 +34,7 @@ pub struct Unread {
 impl Unread {
     /// What a message of a question leaves; it must have its place in its session.
     #[must_use]
-    pub fn of(part: &Inbound, message: &Message) -> Self {
+    pub(crate) fn of(part: &Inbound, message: &Message) -> Self {
         let (id, place, user) = (message.id, message.key(), part.speaker.user.clone());
         Self { id, user, place, foreign: part.foreign.clone(), tries: 0 }
     }
@@ -127,7 +127,7 @@ pub struct Facts {
     /// All of them, removed ones too, oldest first.
     pub all: Vec<Memory>,
     /// Those to be written.
-    pub touched: Vec<MemoryId>,
+    pub(crate) touched: Vec<MemoryId>,
     /// Those of them that went because there were too many.
     expired: Vec<MemoryId>,
     user: UserId,

@@ -163,7 +163,7 @@ impl Generation {
 
     /// These settings, and `further` where they say nothing.
     #[must_use]
-    pub fn or(self, further: Self) -> Self {
+    pub(crate) fn or(self, further: Self) -> Self {
         Self {
             temperature: self.temperature.or(further.temperature),
             max_tokens: self.max_tokens.or(further.max_tokens),

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use super::record::Rules;
 
 /// The importance of a message that no rule says anything of.
-pub const BASE: f32 = 5.0;
+pub(crate) const BASE: f32 = 5.0;
 /// The highest importance: a message that has it is pinned, and is a candidate for every question.
-pub const VITAL: f32 = 10.0;
+pub(crate) const VITAL: f32 = 10.0;
 /// A message shorter than this says little.
 const SHORT_CHARS: usize = 20;
 /// Of a vital message up to so many characters all statements belong together: the number of a contact may stand in the next one.
@@ -43,7 +43,7 @@ pub enum By {
 
 /// How much the words of a message matter in a chat without context packs, see [`of_with`].
 #[must_use]
-pub fn of(by: By, text: &str) -> f32 {
+pub(crate) fn of(by: By, text: &str) -> f32 {
     of_with(by, text, &Rules::default())
 }
 
@@ -72,7 +72,7 @@ pub fn of_with(by: By, text: &str, rules: &Rules) -> f32 {
 
 /// Whether a text asks something: a word of it ends in a question mark, wherever it stands. One within an address is none.
 #[must_use]
-pub fn is_question(text: &str) -> bool {
+pub(crate) fn is_question(text: &str) -> bool {
     let asks = |word: &str| {
         let closed = |c: char| !c.is_alphanumeric() && !QUESTION_MARKS.contains(&c);
         word.trim_end_matches(closed).ends_with(QUESTION_MARKS)
@@ -87,14 +87,14 @@ fn ends_in_question(sentence: &str) -> bool {
 
 /// What a person's words say that may be vital in a chat without context packs, see [`vital_with`].
 #[must_use]
-pub fn vital(text: &str) -> Option<String> {
+pub(crate) fn vital(text: &str) -> Option<String> {
     vital_with(text, &Rules::default())
 }
 
 /// What a person's words say that may be vital by these rules of packs and those of every chat: the statements of a short text, without its questions; of a longer one those with
 /// a critical term and the one behind each. `None` where nothing is.
 #[must_use]
-pub fn vital_with(text: &str, rules: &Rules) -> Option<String> {
+pub(crate) fn vital_with(text: &str, rules: &Rules) -> Option<String> {
     let is_critical = |plain: &str| has(plain, &TERMS.critical) || has_of_pack(plain, &rules.critical);
     // Most texts have no such term at all.
     if !is_critical(&plain(text)) {

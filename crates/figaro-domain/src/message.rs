@@ -205,7 +205,7 @@ impl Quoted {
     }
 
     /// Its words, unless a bot wrote them.
-    pub fn words_of_people(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn words_of_people(&self) -> impl Iterator<Item = &str> {
         let words = std::iter::once(self.text.as_str()).chain(self.excerpt.as_deref());
         words.filter(|_| self.from_person)
     }

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The most entries of a list.
-pub const MAX_ENTRIES: usize = 20;
+pub(crate) const MAX_ENTRIES: usize = 20;
 /// The most characters of an entry.
-pub const MAX_ENTRY_CHARS: usize = 300;
+pub(crate) const MAX_ENTRY_CHARS: usize = 300;
 /// The most bytes of what is noted beside the fields there are, as JSON.
-pub const MAX_EXTRA_BYTES: usize = 4_000;
+pub(crate) const MAX_EXTRA_BYTES: usize = 4_000;
 
 /// What was noted about an answer. Stored with its message.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ impl Observation {
 
     /// Adds a later one: its values take the place of those there are, its entries stand behind them, each once. Where that is
     /// more than fits, the oldest go.
-    pub fn add(&mut self, later: Self) {
+    pub(crate) fn add(&mut self, later: Self) {
         self.confidence = later.confidence.or(self.confidence);
         self.risk_level = later.risk_level.or(self.risk_level);
         self.risk_score = later.risk_score.or(self.risk_score);

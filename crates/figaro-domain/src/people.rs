@@ -15,7 +15,7 @@ pub const MAX_PEOPLE: usize = 2_000;
 /// The most messages that are kept of a person; the oldest go.
 pub const MAX_POSTED: usize = 50;
 /// How long after it was sent a bot may delete a message of somebody else.
-pub const DELETABLE: TimeDelta = TimeDelta::hours(48);
+pub(crate) const DELETABLE: TimeDelta = TimeDelta::hours(48);
 
 /// A message that somebody wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct Posted {
     pub id: MessageId,
     /// When Telegram received it, in seconds since 1970.
     #[serde(rename = "t")]
-    pub at: i64,
+    pub(crate) at: i64,
 }
 
 /// Somebody who wrote in a chat.
@@ -35,7 +35,7 @@ pub struct Seen {
     pub speaker: Speaker,
     /// When they wrote last, UTC.
     pub seen_at: DateTime<Utc>,
-    /// Their newest messages, oldest first; none is much older than [`DELETABLE`].
+    /// Their newest messages, oldest first; none is much older than `DELETABLE`.
     #[serde(default)]
     pub posted: Vec<Posted>,
 }

@@ -13,11 +13,11 @@ pub const VITAL: f32 = 10.0;
 /// The most pins a chat may hold.
 pub const MAX_PINS: usize = 100;
 /// The most of them that were pinned by a rule of the data.
-pub const MAX_AUTO: usize = 20;
+pub(crate) const MAX_AUTO: usize = 20;
 /// The most of them that are lasting preferences.
-pub const MAX_CONCEPT: usize = 20;
+pub(crate) const MAX_CONCEPT: usize = 20;
 /// How much a lasting preference matters.
-pub const OF_PREFERENCE: f32 = 7.0;
+pub(crate) const OF_PREFERENCE: f32 = 7.0;
 /// The most characters of a pin.
 pub const MAX_CONTENT_CHARS: usize = 2000;
 

@@ -44,7 +44,7 @@ pub enum Followed {
 /// The pin of what is vital in a message of a person, if they say something vital in words of their own; those parts of it are
 /// not.
 #[must_use]
-pub fn vital(chat: ChatId, message: &Message, foreign: &[Span], rules: &Rules) -> Option<Pin> {
+pub(crate) fn vital(chat: ChatId, message: &Message, foreign: &[Span], rules: &Rules) -> Option<Pin> {
     let speaker = message.speaker.as_ref().filter(|speaker| speaker.is_person())?;
     let is_own = message.role == Role::User && message.task.is_none() && message.forwarded_from.is_none();
     if !is_own || message.borrowed {

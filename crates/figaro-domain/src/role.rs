@@ -65,11 +65,11 @@ pub struct Ban {
 
 impl Ban {
     /// The longest ban that has an end, in days.
-    pub const MAX_DAYS: i64 = 366;
+    pub(crate) const MAX_DAYS: i64 = 366;
 
     /// Whether it holds in a chat at this time.
     #[must_use]
-    pub fn holds(&self, user: &UserId, chat: ChatId, now: DateTime<Utc>) -> bool {
+    pub(crate) fn holds(&self, user: &UserId, chat: ChatId, now: DateTime<Utc>) -> bool {
         self.user == *user && self.chat.is_none_or(|there| there == chat) && !self.is_over(now)
     }
 
@@ -80,7 +80,7 @@ impl Ban {
     }
 
     /// How long a ban is to last by a word such as `30m`, `2h`, `3d` or `1w`; `None` for another word, and for more than
-    /// [`Ban::MAX_DAYS`].
+    /// `Ban::MAX_DAYS`.
     #[must_use]
     pub fn span(word: &str) -> Option<TimeDelta> {
         let unit = word.chars().next_back()?;

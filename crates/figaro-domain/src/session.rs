@@ -6,7 +6,7 @@ use super::model::ModelName;
 use figaro_base::text::one_line;
 
 /// The most characters of a name.
-pub const MAX_NAME_CHARS: usize = 60;
+pub(crate) const MAX_NAME_CHARS: usize = 60;
 /// The most words of a name that the model made.
 const MAX_NAME_WORDS: usize = 6;
 /// What marks and fences text, and is no part of a name.
@@ -17,7 +17,7 @@ const AROUND: &str = "\"'“”„«»‹›「」『』‘’_-–—.,;:!…()
 /// What a session is called, and who called it so.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionName {
-    /// The name: one line of at most [`MAX_NAME_CHARS`] characters, never empty.
+    /// The name: one line of at most `MAX_NAME_CHARS` characters, never empty.
     pub text: String,
     /// Who gave it.
     pub by: NamedBy,

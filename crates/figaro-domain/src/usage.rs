@@ -52,7 +52,7 @@ pub struct Price {
 impl Price {
     /// What so many tokens and searches cost.
     #[must_use]
-    pub fn of(self, usage: Usage, searches: u64) -> u64 {
+    pub(crate) fn of(self, usage: Usage, searches: u64) -> u64 {
         let cached = usage.cached.min(usage.input);
         let parts = [
             (usage.input - cached).saturating_mul(self.input),

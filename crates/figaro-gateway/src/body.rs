@@ -23,9 +23,9 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Body<T> {
     /// The JSON, read into its type.
-    pub said: T,
+    pub(crate) said: T,
     /// Room for its bytes, held until this is dropped.
-    pub bytes: Bytes,
+    pub(crate) bytes: Bytes,
 }
 
 /// Reads a body of JSON on this account.

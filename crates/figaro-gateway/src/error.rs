@@ -13,17 +13,17 @@ use figaro_store::StoreError;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiError {
     /// The status of the answer.
-    pub status: StatusCode,
+    pub(crate) status: StatusCode,
     /// The kind of mistake, in OpenAI's words.
-    pub kind: &'static str,
+    pub(crate) kind: &'static str,
     /// A stable name of it.
-    pub code: &'static str,
+    pub(crate) code: &'static str,
     /// What is wrong and what to do, for whoever wrote the client.
-    pub message: String,
+    pub(crate) message: String,
     /// The field of the request that it is about.
-    pub param: Option<String>,
+    pub(crate) param: Option<String>,
     /// When to come again.
-    pub retry_after: Option<Duration>,
+    pub(crate) retry_after: Option<Duration>,
 }
 
 impl ApiError {
@@ -33,79 +33,79 @@ impl ApiError {
 
     /// The request is not one that can be answered.
     #[must_use]
-    pub fn invalid(message: impl Into<String>) -> Self {
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_request_error", "invalid_request", message)
     }
 
     /// A field of the request asks for what there is not here.
     #[must_use]
-    pub fn unsupported(param: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn unsupported(param: &str, message: impl Into<String>) -> Self {
         Self { code: "unsupported_parameter", ..Self::invalid(message) }.about(param)
     }
 
     /// Nobody knows who asks.
     #[must_use]
-    pub fn unauthorized(message: impl Into<String>) -> Self {
+    pub(crate) fn unauthorized(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "authentication_error", "invalid_api_key", message)
     }
 
     /// Whoever asks may not do this.
     #[must_use]
-    pub fn forbidden(message: impl Into<String>) -> Self {
+    pub(crate) fn forbidden(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "permission_error", "forbidden", message)
     }
 
     /// There is no such thing.
     #[must_use]
-    pub fn not_found(code: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn not_found(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "invalid_request_error", code, message)
     }
 
     /// It does not fit to what is there now.
     #[must_use]
-    pub fn conflict(message: impl Into<String>) -> Self {
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, "invalid_request_error", "conflict", message)
     }
 
     /// There were too many.
     #[must_use]
-    pub fn too_many(code: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn too_many(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", code, message)
     }
 
     /// It cannot be answered now.
     #[must_use]
-    pub fn unavailable(code: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn unavailable(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "server_error", code, message)
     }
 
     /// The bot is about to end.
     #[must_use]
-    pub fn stopping() -> Self {
+    pub(crate) fn stopping() -> Self {
         Self::unavailable("stopping", "Figaro is about to end; ask again when it has started anew")
     }
 
     /// A model behind Figaro did not answer.
     #[must_use]
-    pub fn bad_gateway(code: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn bad_gateway(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_GATEWAY, "server_error", code, message)
     }
 
     /// The same, about this field of the request.
     #[must_use]
-    pub fn about(self, param: &str) -> Self {
+    pub(crate) fn about(self, param: &str) -> Self {
         Self { param: Some(param.to_owned()), ..self }
     }
 
     /// The same, and when to come again.
     #[must_use]
-    pub fn after(self, time: Duration) -> Self {
+    pub(crate) fn after(self, time: Duration) -> Self {
         Self { retry_after: Some(time), ..self }
     }
 
     /// The body of the answer.
     #[must_use]
-    pub fn body(&self) -> Value {
+    pub(crate) fn body(&self) -> Value {
         let Self { kind, code, message, param, .. } = self;
         json!({"error": {"message": message, "type": kind, "param": param, "code": code}})
     }

@@ -10,9 +10,9 @@ use figaro_domain::tool::Call;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Event {
     /// Its name: `progress`, `tool_call`, `action` or `memory`.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// What it says.
-    pub data: Value,
+    pub(crate) data: Value,
 }
 
 /// What is known of a turn from its beginning, as the data of an event.

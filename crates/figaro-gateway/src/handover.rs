@@ -42,17 +42,17 @@ struct Kept {
 
 /// What a turn has left to its caller, as the caller is to know it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Handover {
+pub(crate) struct Handover {
     /// The calls that they make.
-    pub calls: Vec<Call>,
+    pub(crate) calls: Vec<Call>,
     /// What the model has said beside them; `None` for nothing.
-    pub words: Option<String>,
+    pub(crate) words: Option<String>,
 }
 
 impl Handover {
     /// What this turn has left.
     #[must_use]
-    pub fn of(run: RunId, handed: &Handed) -> Self {
+    pub(crate) fn of(run: RunId, handed: &Handed) -> Self {
         let mark = Mark::of(run);
         let calls = handed.calls.iter().map(|call| Call { id: mark.on(&call.id), ..call.clone() });
         let last = handed.items.iter().rev().find_map(|item| match item {
@@ -65,19 +65,19 @@ impl Handover {
 
 /// What stands before the ids of a turn's calls as its caller knows them, with a `-` behind it: those of providers are not unique.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark(String);
+pub(crate) struct Mark(String);
 
 impl Mark {
     /// The mark that the calls of this turn have.
     #[must_use]
-    pub fn of(run: RunId) -> Self {
+    pub(crate) fn of(run: RunId) -> Self {
         let id = run.to_string().to_lowercase();
         Self(id.get(id.len().saturating_sub(MARK_CHARS)..).unwrap_or_default().to_owned())
     }
 
     /// Of the last calls of what was done, which are all of one turn; `None` if they are of none.
     #[must_use]
-    pub fn of_last(done: &[Item]) -> Option<Self> {
+    pub(crate) fn of_last(done: &[Item]) -> Option<Self> {
         let last = done.iter().rev().find_map(|item| match item {
             Item::Assistant { calls, .. } => Some(calls),
             Item::User { .. } | Item::ToolResult { .. } => None,

@@ -35,7 +35,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 
-pub use self::error::ApiError;
+pub(crate) use self::error::ApiError;
 use self::gateway::Gateway;
 
 /// What is served at which path.

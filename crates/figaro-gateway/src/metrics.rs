@@ -39,18 +39,18 @@ struct Answered {
 
 /// A number of the moment.
 #[derive(Debug, Clone, Copy)]
-pub struct Gauge {
+pub(crate) struct Gauge {
     /// Its name, without the prefix.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// What the figure says, as `/metrics` tells it to whoever reads it.
-    pub help: &'static str,
+    pub(crate) help: &'static str,
     /// The number.
-    pub value: u64,
+    pub(crate) value: u64,
 }
 
 impl Meters {
     /// A request of this path, as the router has it, was answered with this status.
-    pub fn request(&self, path: &str, status: u16) {
+    pub(crate) fn request(&self, path: &str, status: u16) {
         let answered = Answered { path: path.to_owned(), status };
         *self.requests.lock().entry(answered).or_default() += 1;
     }
@@ -79,7 +79,7 @@ impl Meters {
 
     /// All of it, with these numbers of the moment.
     #[must_use]
-    pub fn text(&self, gauges: &[Gauge]) -> String {
+    pub(crate) fn text(&self, gauges: &[Gauge]) -> String {
         let mut text = String::new();
         head(&mut text, "http_requests_total", "Requests that were answered, by path and status.", "counter");
         for (Answered { path, status }, count) in &*self.requests.lock() {

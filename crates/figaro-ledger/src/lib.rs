@@ -29,7 +29,7 @@ use figaro_provider::price::Prices;
 use figaro_store::{StoreError, UsageStore};
 
 pub use bill::MeteredStream;
-pub use call::{Drawing, Written};
+pub use call::Drawing;
 pub use embedder::MeteredEmbedder;
 pub use tree::{DrawnBy, Tree};
 

@@ -125,7 +125,7 @@ impl Parts {
 
     /// The pieces that are left, when nothing more comes.
     #[must_use]
-    pub fn into_last(self) -> Vec<Piece> {
+    pub(crate) fn into_last(self) -> Vec<Piece> {
         let whole = self.rendered(self.rest.len());
         pieces(whole.text, whole.files, self.given, self.limit).0
     }

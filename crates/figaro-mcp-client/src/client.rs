@@ -27,7 +27,7 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 pub struct Connection {
     service: RunningService<RoleClient, Hearing>,
     /// The server's version as it introduced itself; that of the Telegram MCP server carries its build id.
-    pub server_version: String,
+    pub(crate) server_version: String,
 }
 
 /// What a server tells without being asked. Whatever it asks of us, such as an answer of a model, is declined.
@@ -120,7 +120,7 @@ impl Connection {
     }
 
     /// Says goodbye, so that the server can forget the session.
-    pub async fn close(self) {
+    pub(crate) async fn close(self) {
         drop(tokio::time::timeout(GOODBYE, self.service.cancel()).await);
     }
 

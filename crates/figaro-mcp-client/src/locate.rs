@@ -13,11 +13,11 @@ pub const SUBCOMMAND: &str = "mcp-server";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// The path of the program.
-    pub program: PathBuf,
+    pub(crate) program: PathBuf,
     /// Its first arguments.
-    pub args: Vec<OsString>,
+    pub(crate) args: Vec<OsString>,
     /// Whether the owner named it: then it is taken whatever build it is, and there is no other.
-    pub named: bool,
+    pub(crate) named: bool,
 }
 
 /// The name of the executable that is known to be the server too.

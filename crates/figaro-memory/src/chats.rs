@@ -98,7 +98,7 @@ impl Chats {
     }
 
     /// Lets go of the indexes of quiet chats.
-    pub fn leave_quiet(&self) {
+    pub(crate) fn leave_quiet(&self) {
         let now = self.clock.steady();
         let mut kept = self.kept.lock();
         kept.retain(|_, index| index.is_in_use() || now.saturating_sub(index.used) < QUIET);
@@ -143,8 +143,8 @@ impl Chats {
     }
 
     /// How many bytes the indexes take, about.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
         let kept = self.kept.lock();
         kept.values().map(|index| index.bytes).sum()
     }

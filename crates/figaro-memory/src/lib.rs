@@ -5,7 +5,7 @@ mod bearing;
 mod chats;
 mod excerpt;
 pub mod facts;
-pub mod index;
+mod index;
 mod making;
 mod meaning;
 mod recall;
@@ -14,12 +14,12 @@ mod remember;
 mod repeats;
 #[cfg(test)]
 mod tests;
-pub mod words;
+mod words;
 
 pub use self::bearing::bearing;
 pub use self::chats::Chats;
-pub use self::making::{NotMade, VectorMaker};
+pub use self::making::VectorMaker;
 pub use self::meaning::Meaning;
 pub use self::recall::{Question, Recalled};
-pub use self::records::{RecordBooks, bearing_entries, bearing_lines};
+pub use self::records::{RecordBooks, bearing_lines};
 pub use self::repeats::Said;

@@ -52,13 +52,13 @@ impl Meaning {
 
     /// The name of the model: only vectors of one name can be compared.
     #[must_use]
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.embedder.name()
     }
 
     /// Whether today's caps leave room for vectors that nobody waits for; what costs nothing always does.
     #[must_use]
-    pub fn has_spare(&self) -> bool {
+    pub(crate) fn has_spare(&self) -> bool {
         self.embedder.is_local() || self.ledger.has_spare()
     }
 

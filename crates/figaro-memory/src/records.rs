@@ -91,7 +91,7 @@ pub fn bearing_lines(
 
 /// The entries that bear on a question, those that bear most on it first. What is for a time that has passed does not.
 #[must_use]
-pub fn bearing_entries<'a>(book: &'a Book, question: &str, now: DateTime<Utc>) -> Vec<Entry<'a>> {
+pub(crate) fn bearing_entries<'a>(book: &'a Book, question: &str, now: DateTime<Utc>) -> Vec<Entry<'a>> {
     let asked = Asked::of(question);
     let entries: Vec<Entry<'a>> = book.entries();
     let names: HashMap<RecordId, String> =

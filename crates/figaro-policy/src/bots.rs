@@ -7,9 +7,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use figaro_base::ids::{ChatId, UserId};
 
 /// So many messages of a bot are answered in a row without a person.
-pub const MAX_IN_A_ROW: usize = 3;
+pub(crate) const MAX_IN_A_ROW: usize = 3;
 /// So many messages of a bot are answered within an hour.
-pub const MAX_AN_HOUR: usize = 10;
+pub(crate) const MAX_AN_HOUR: usize = 10;
 /// The time in which answers are counted, and in which a stop is told once.
 const WINDOW: TimeDelta = TimeDelta::hours(1);
 

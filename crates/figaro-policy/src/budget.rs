@@ -39,7 +39,7 @@ impl Caps {
 
     /// So many hundredths of each.
     #[must_use]
-    pub fn percent(self, percent: u64) -> Self {
+    pub(crate) fn percent(self, percent: u64) -> Self {
         let part = |cap: u64| cap / 100 * percent + cap % 100 * percent / 100;
         Self { tokens: self.tokens.map(part), nano_usd: self.nano_usd.map(part) }
     }

@@ -7,9 +7,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use figaro_base::ids::UserId;
 
 /// After so many wrong codes no more of a person are looked at for [`PAUSE`].
-pub const MAX_WRONG: usize = 5;
+pub(crate) const MAX_WRONG: usize = 5;
 /// How long wrong codes of a person count, from the last one on.
-pub const PAUSE: TimeDelta = TimeDelta::hours(1);
+pub(crate) const PAUSE: TimeDelta = TimeDelta::hours(1);
 /// Wrong codes of so many people are counted at a time; while there are more, no further person's code is looked at.
 const MAX_PEOPLE: usize = 10_000;
 

@@ -29,7 +29,7 @@ pub use self::agents::{AgentFiles, AgentSet, Names, schema as agent_schema};
 pub use self::child::ChildView;
 pub use self::kept::{DatedSummary, KeptView, LabelledMemory};
 pub use self::older::{OlderDay, OlderMessage, OlderView};
-pub use self::packs::{PACKS_FOLDER, PackFiles, PackSet, Rendering, schema as pack_schema};
+pub use self::packs::{PACKS_FOLDER, PackFiles, PackSet, schema as pack_schema};
 pub use self::pins::PinView;
 pub use self::unread::{LabelledText, UnreadView};
 use figaro_domain::chat::{ChatConfig, PersonaChoice};

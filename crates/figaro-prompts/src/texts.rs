@@ -33,7 +33,7 @@ pub struct Locales(ByLanguage<Texts>);
 impl Locales {
     /// The IETF tags of the languages there are texts in: the one that serves everybody else, and the others.
     #[must_use]
-    pub fn tags() -> (&'static str, Vec<&'static str>) {
+    pub(crate) fn tags() -> (&'static str, Vec<&'static str>) {
         let [(first, _), others @ ..] = FILES;
         (first, others.into_iter().map(|(tag, _)| tag).collect())
     }

@@ -159,7 +159,7 @@ impl Capabilities {
 
     /// The tokens of its window that an answer is left, where it is asked for at most so many: never more than half.
     #[must_use]
-    pub fn room_of_answer(self, asked: Option<u32>) -> usize {
+    pub(crate) fn room_of_answer(self, asked: Option<u32>) -> usize {
         let asked = asked.map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
         asked.unwrap_or(self.longest_answer().min(USUAL_ANSWER)).min(self.context_window / 2)
     }
@@ -167,7 +167,7 @@ impl Capabilities {
     /// The tokens of request and answer together that the data has for this very model; `None` where it only guesses: for
     /// a later generation, and for a service that may run a model with any window.
     #[must_use]
-    pub fn known_window(provider: &str, model: &str) -> Option<usize> {
+    pub(crate) fn known_window(provider: &str, model: &str) -> Option<usize> {
         let family = FAMILIES.get(provider).filter(|family| !family.any_window)?;
         let entry = family.entry(model).filter(|entry| entry.is_of_generation(model))?;
         Some(entry.capabilities.context_window)

@@ -27,7 +27,7 @@ pub struct Descriptor {
 }
 
 /// Makes the model of this name, whose [`Embedder::name`] begins with that of the spec.
-pub type MakeEmbedder = fn(
+pub(crate) type MakeEmbedder = fn(
     settings: &ProviderSettings,
     model: &str,
     http: reqwest::Client,
@@ -56,8 +56,8 @@ impl Providers {
     /// Adds a provider behind those there are. The first one is the default of `LLM_PROVIDER`.
     ///
     /// # Errors
-    /// [`RegisterError::Name`] for a name that cannot be written in settings and commands; [`RegisterError::Taken`] if another
-    /// provider has the name or one of the variables; [`RegisterError::Twice`] if two of its variables mean the same.
+    /// `RegisterError::Name` for a name that cannot be written in settings and commands; `RegisterError::Taken` if another
+    /// provider has the name or one of the variables; `RegisterError::Twice` if two of its variables mean the same.
     pub fn register(&mut self, provider: Descriptor) -> Result<(), RegisterError> {
         let name = provider.spec.name;
         let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';

@@ -91,7 +91,7 @@ impl ProviderError {
 
     /// Whether another model may well answer the same request. What was refused as it is, others would refuse too.
     #[must_use]
-    pub const fn is_the_models(&self) -> bool {
+    pub(crate) const fn is_the_models(&self) -> bool {
         match self {
             Self::Unauthorized(_)
             | Self::UnknownModel(_)
@@ -111,7 +111,7 @@ impl ProviderError {
     /// Whether the same request may well succeed when sent again at once. After a silence it might too, but whoever
     /// waits has then waited long enough to be told.
     #[must_use]
-    pub const fn is_passing(&self) -> bool {
+    pub(crate) const fn is_passing(&self) -> bool {
         match self {
             Self::RateLimited { .. } | Self::Unavailable(_) | Self::Garbled(_) | Self::Cut(_) => true,
             Self::Unauthorized(_)

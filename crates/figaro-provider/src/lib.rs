@@ -35,7 +35,7 @@ use figaro_domain::generation::Generation;
 
 pub use builtin::BUILTIN;
 pub use capabilities::Capabilities;
-pub use descriptor::{Descriptor, MakeEmbedder, Providers, RegisterError};
+pub use descriptor::{Descriptor, Providers};
 pub use error::ProviderError;
 pub use event::{Event, Finish};
 pub use request::{AnswerSchema, Demand, Earlier, Image, Item, Options, Request, ToolChoice, ToolSpec};

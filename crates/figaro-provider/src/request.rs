@@ -255,7 +255,7 @@ impl Item {
     }
 
     /// Its words, to be changed.
-    pub fn text_mut(&mut self) -> &mut String {
+    pub(crate) fn text_mut(&mut self) -> &mut String {
         match self {
             Self::User { text, .. }
             | Self::Assistant { text, .. }
@@ -306,7 +306,7 @@ impl Image {
 
     /// As an address that holds the picture itself, as providers take it.
     #[must_use]
-    pub fn data_url(&self) -> String {
+    pub(crate) fn data_url(&self) -> String {
         format!("data:{};base64,{}", self.mime_type, self.base64)
     }
 }

@@ -17,11 +17,11 @@ use super::{Capabilities, Demand, Event, EventStream, Provider, ProviderError, R
 #[derive(Debug, Clone, Copy)]
 pub struct RetryPolicy {
     /// How often a request is sent at most, the first time included.
-    pub attempts: usize,
+    pub(crate) attempts: usize,
     /// The pause after the first failure; each further one is twice as long, and all are spread at random.
-    pub base_delay: Duration,
+    pub(crate) base_delay: Duration,
     /// The longest pause. A provider that asks for a longer one is not waited for.
-    pub max_delay: Duration,
+    pub(crate) max_delay: Duration,
 }
 
 impl Default for RetryPolicy {

@@ -21,7 +21,7 @@ pub struct Followed {
     /// Those that still go by the clocks of another zone.
     pub others: Vec<Task>,
     /// The zone that was assumed before for each task that rested on a guess.
-    pub assumed: Vec<(TaskId, Tz)>,
+    pub(crate) assumed: Vec<(TaskId, Tz)>,
 }
 
 /// When settings are changed, and by whom.

@@ -25,7 +25,7 @@ impl Sender {
     ///
     /// # Errors
     /// [`Unsent::Stopping`] and [`Unsent::Stopped`]: it may show this or what it showed before.
-    pub async fn amend(
+    pub(crate) async fn amend(
         &self,
         live: LiveMessage,
         message: &Outgoing,
@@ -54,7 +54,7 @@ impl Sender {
     ///
     /// # Errors
     /// [`Unsent::Stopping`] and [`Unsent::Stopped`]: some may still be there.
-    pub async fn take_back(
+    pub(crate) async fn take_back(
         &self,
         live: &mut Vec<LiveMessage>,
         from: usize,
@@ -135,7 +135,7 @@ impl Outgoing {
 
     /// A hash of what it shows. Equal ones show the same; another version of Figaro may have others.
     #[must_use]
-    pub fn fingerprint(&self) -> u64 {
+    pub(crate) fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         match &self.file {
             Some(file) => (&file.name, &file.content).hash(&mut hasher),

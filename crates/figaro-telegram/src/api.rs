@@ -21,7 +21,7 @@ use figaro_base::secret::ExposeSecret;
 use figaro_config::TelegramSettings;
 
 /// How long Telegram may hold a `getUpdates` call open, in seconds; 50 is the most it takes.
-pub const LONG_POLL_SECONDS: u64 = 50;
+pub(crate) const LONG_POLL_SECONDS: u64 = 50;
 /// What else a call may take.
 const CALL_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -109,7 +109,7 @@ impl Api {
     ///
     /// # Errors
     /// See [`ApiError`].
-    pub async fn send_document(
+    pub(crate) async fn send_document(
         &self,
         name: String,
         content: String,
@@ -123,7 +123,11 @@ impl Api {
     ///
     /// # Errors
     /// See [`ApiError`].
-    pub async fn send_photo(&self, png: Vec<u8>, rest: &Map<String, Value>) -> Result<Value, ApiError> {
+    pub(crate) async fn send_photo(
+        &self,
+        png: Vec<u8>,
+        rest: &Map<String, Value>,
+    ) -> Result<Value, ApiError> {
         let form = Form::new().part("photo", Part::bytes(png).file_name("chart.png"));
         in_time(self.post("sendPhoto").multipart(with_rest(form, rest))).await
     }
@@ -131,7 +135,7 @@ impl Api {
     /// The content of a file, by the path that `getFile` gave. An error is in words without the address, which holds
     /// the token.
     #[must_use]
-    pub fn download(&self, path: &str) -> BoxStream<'static, Result<Vec<u8>, String>> {
+    pub(crate) fn download(&self, path: &str) -> BoxStream<'static, Result<Vec<u8>, String>> {
         let pieces = self.0.download_file_stream(path);
         let plain = pieces.map(|piece| match piece {
             Ok(bytes) => Ok(bytes.to_vec()),
@@ -144,7 +148,11 @@ impl Api {
     ///
     /// # Errors
     /// See [`ApiError`].
-    pub async fn updates(&self, offset: Option<i64>, kinds: &[&str]) -> Result<Vec<Received>, ApiError> {
+    pub(crate) async fn updates(
+        &self,
+        offset: Option<i64>,
+        kinds: &[&str],
+    ) -> Result<Vec<Received>, ApiError> {
         let parameters = json!({
             "offset": offset.unwrap_or_default(), "timeout": LONG_POLL_SECONDS, "allowed_updates": kinds,
         });

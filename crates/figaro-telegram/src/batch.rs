@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 100;
 
 /// One of the updates of an answer.
 #[derive(Debug, PartialEq)]
-pub enum Received {
+pub(crate) enum Received {
     /// An object with an id.
     Readable(RawUpdate),
     /// It has an id and cannot be read, for this reason.
@@ -28,7 +28,7 @@ pub enum Received {
 ///
 /// # Errors
 /// What Telegram says instead of updates, or that this is no answer of Telegram's.
-pub fn read(status: u16, body: &str) -> Result<Vec<Received>, ApiError> {
+pub(crate) fn read(status: u16, body: &str) -> Result<Vec<Received>, ApiError> {
     let members = parts(body, '{').unwrap_or_default();
     if member(&members, "ok") != Some("true") {
         return Err(ApiError::of_answer(status, body));

@@ -8,14 +8,14 @@ use super::callback::Data;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Button {
     /// The text on the button.
-    pub text: String,
+    pub(crate) text: String,
     /// What a press does.
-    pub press: Press,
+    pub(crate) press: Press,
 }
 
 /// What a press of a button does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Press {
+pub(crate) enum Press {
     /// Telegram sends this back to the bot.
     Data(Data),
     /// The client opens this address.
@@ -31,7 +31,7 @@ impl Button {
 
     /// A button with this text that opens an address.
     #[must_use]
-    pub fn link(text: impl Into<String>, url: impl Into<String>) -> Self {
+    pub(crate) fn link(text: impl Into<String>, url: impl Into<String>) -> Self {
         Self { text: text.into(), press: Press::Url(url.into()) }
     }
 

@@ -9,7 +9,7 @@ const IN_ORDER: Duration = Duration::from_secs(6 * 24 * 3600);
 
 /// The place of a poller in the stream of updates.
 #[derive(Debug, Default)]
-pub struct Cursor {
+pub(crate) struct Cursor {
     /// What is asked for; none asks for all that is not acknowledged.
     offset: Option<i64>,
     /// The last id that came, and when.
@@ -19,13 +19,13 @@ pub struct Cursor {
 impl Cursor {
     /// From which id on updates are asked for.
     #[must_use]
-    pub const fn offset(&self) -> Option<i64> {
+    pub(crate) const fn offset(&self) -> Option<i64> {
         self.offset
     }
 
     /// Goes past a batch that is stored: its highest id, and how many updates without one it has. `false` if it is not
     /// certain that the next answer brings anything else.
-    pub fn pass(&mut self, highest: Option<i64>, nameless: usize) -> bool {
+    pub(crate) fn pass(&mut self, highest: Option<i64>, nameless: usize) -> bool {
         let now = Instant::now();
         match highest {
             Some(id) => {

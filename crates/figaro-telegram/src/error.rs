@@ -55,7 +55,7 @@ impl ApiError {
     /// An error of the server's own (5xx) says nothing about what it did before, so its outcome is unknown. Telegram
     /// answers a token that it does not know with 401 or, where the token has not the form of one, with a bare 404.
     #[must_use]
-    pub fn of_answer(status: u16, body: &str) -> Self {
+    pub(crate) fn of_answer(status: u16, body: &str) -> Self {
         let Ok(Refused { error_code, description, parameters }) = serde_json::from_str(body) else {
             return Self::Unclear(match status {
                 200..300 => "the answer is none of Telegram's".to_owned(),

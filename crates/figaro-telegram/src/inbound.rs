@@ -28,20 +28,20 @@ pub struct Me {
 
 /// A command as somebody wrote it, such as `/config@bot timezone Europe/Riga`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandLine {
+pub(crate) struct CommandLine {
     /// Its name in lower case, without the slash.
-    pub name: String,
+    pub(crate) name: String,
     /// The rest of the text.
-    pub argument: String,
+    pub(crate) argument: String,
     /// The bot it names.
-    pub target: Target,
+    pub(crate) target: Target,
     /// Who wrote the message that it replies to; none for a bot's.
-    pub replied: Option<Speaker>,
+    pub(crate) replied: Option<Speaker>,
 }
 
 /// The bot that a command names behind its `@`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     /// The command names no bot.
     Nobody,
     /// The command names this bot.
@@ -53,13 +53,13 @@ pub enum Target {
 /// The message as the domain knows it; `None` for one that no person wrote (a bot's, an automatic forward, a note of
 /// Telegram's own).
 #[must_use]
-pub fn read(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
+pub(crate) fn read(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
     by(update, view, me, speaker(view)?)
 }
 
 /// The message of another bot, which has no right of anybody and tells nothing about a person; `None` for any other message.
 #[must_use]
-pub fn read_bot(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
+pub(crate) fn read_bot(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
     let is_own_name = view.sender_chat.is_none() && !view.is_automatic_forward && view.via_bot.is_none();
     let bot = view.from.as_ref().filter(|user| is_own_name && user.is_bot && user.id != me.id.0)?;
     let part = by(update, view, me, speaker_of(bot))?;
@@ -108,7 +108,7 @@ const fn span(entity: &EntityView) -> Span {
 
 /// The command a message begins with, whichever bot it is meant for.
 #[must_use]
-pub fn command(view: &MessageView, me: &Me) -> Option<CommandLine> {
+pub(crate) fn command(view: &MessageView, me: &Me) -> Option<CommandLine> {
     // What someone else wrote is passed on, not asked for.
     if view.forward_origin.is_some() || view.via_bot.is_some() {
         return None;
@@ -129,7 +129,7 @@ pub fn command(view: &MessageView, me: &Me) -> Option<CommandLine> {
 
 /// Where a message stands.
 #[must_use]
-pub fn place(view: &MessageView) -> Place {
+pub(crate) fn place(view: &MessageView) -> Place {
     let topic = view.message_thread_id.filter(|_| view.is_topic_message);
     let place = place_of_chat(&view.chat);
     Place { topic: topic.map(TopicId), ..place }
@@ -137,7 +137,7 @@ pub fn place(view: &MessageView) -> Place {
 
 /// A chat without a topic.
 #[must_use]
-pub fn place_of_chat(chat: &ChatView) -> Place {
+pub(crate) fn place_of_chat(chat: &ChatView) -> Place {
     let kind = match chat.kind.as_str() {
         "private" => ChatKind::Private,
         "channel" => ChatKind::Channel,
@@ -148,7 +148,7 @@ pub fn place_of_chat(chat: &ChatView) -> Place {
 
 /// A user as someone who speaks.
 #[must_use]
-pub fn speaker_of(user: &UserView) -> Speaker {
+pub(crate) fn speaker_of(user: &UserView) -> Speaker {
     let last = user.last_name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
     Speaker {
         user: UserId::telegram(user.id),
@@ -244,7 +244,7 @@ fn quoted(view: &MessageView) -> Option<Quoted> {
 
 /// The account or the chat that a message speaks for.
 #[must_use]
-pub fn writer(view: &MessageView) -> Option<UserId> {
+pub(crate) fn writer(view: &MessageView) -> Option<UserId> {
     let chat = view.sender_chat.as_ref().map(|chat| chat.id);
     chat.or_else(|| view.from.as_ref().map(|user| user.id)).map(UserId::telegram)
 }

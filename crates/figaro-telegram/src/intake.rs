@@ -21,17 +21,17 @@ pub struct Intake {
 
 /// What was taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Taken {
+pub(crate) struct Taken {
     /// The highest id among the updates.
-    pub highest: Option<i64>,
+    pub(crate) highest: Option<i64>,
     /// So many had no id.
-    pub nameless: usize,
+    pub(crate) nameless: usize,
 }
 
 impl Intake {
     /// Stores updates and passes on what is new; `None` if they could not be stored, which is logged: Telegram is not to be told
     /// that they were received.
-    pub async fn take(&self, updates: Vec<Received>) -> Option<Taken> {
+    pub(crate) async fn take(&self, updates: Vec<Received>) -> Option<Taken> {
         let (mut readable, mut unreadable, mut nameless) = (Vec::new(), Vec::new(), 0);
         for update in updates {
             match update {

@@ -2,16 +2,16 @@
 //! out ([`live`], [`delivery`]). Called by the binary.
 
 mod admins;
-pub mod amend;
+mod amend;
 pub mod api;
-pub mod batch;
+mod batch;
 mod button;
 pub mod callback;
 pub mod channel;
 mod chart;
 pub mod commands;
 mod content;
-pub mod cursor;
+mod cursor;
 pub mod delivery;
 pub mod error;
 mod files;
@@ -25,6 +25,6 @@ pub mod questions;
 pub mod recovery;
 pub mod router;
 pub mod send;
-pub mod tries;
-pub mod views;
+mod tries;
+mod views;
 pub mod webhook;

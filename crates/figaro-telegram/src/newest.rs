@@ -17,7 +17,7 @@ pub struct Newest(Arc<Mutex<HashMap<ChatId, MessageId>>>);
 
 impl Newest {
     /// Notes a message of a chat. In a group every answer quotes its question anyway.
-    pub fn note(&self, place: &Place, message: impl Into<Option<MessageId>>) {
+    pub(crate) fn note(&self, place: &Place, message: impl Into<Option<MessageId>>) {
         let Some(message) = message.into().filter(|_| !place.is_group()) else { return };
         let mut newest = self.0.lock();
         if newest.len() >= MAX_CHATS && !newest.contains_key(&place.chat) {
@@ -29,7 +29,7 @@ impl Newest {
 
     /// Whether a newer message than this one is known in its chat.
     #[must_use]
-    pub fn is_behind(&self, chat: ChatId, message: MessageId) -> bool {
+    pub(crate) fn is_behind(&self, chat: ChatId, message: MessageId) -> bool {
         let newest = self.0.lock();
         newest.get(&chat).is_some_and(|newest| *newest > message)
     }

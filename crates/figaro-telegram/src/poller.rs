@@ -13,7 +13,7 @@ use super::tries;
 use figaro_base::shutdown::TaskTracker;
 
 /// The kinds of update Figaro asks for; others it would only throw away.
-pub const KINDS: [&str; 5] =
+pub(crate) const KINDS: [&str; 5] =
     ["message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation"];
 
 /// Gets, stores and passes on updates.

@@ -12,8 +12,9 @@ use tokio_util::sync::CancellationToken;
 use super::api::{
     Api, DeleteMessage, EditMessageReplyMarkup, EditMessageText, SendMessage, SetMessageReaction,
 };
+pub use super::button::Button;
+pub(crate) use super::button::Press;
 pub(super) use super::button::keyboard;
-pub use super::button::{Button, Press};
 use super::error::ApiError;
 use super::tries::Tries;
 use figaro_agent::outbound::{RateLimiter, Urgency};
@@ -49,30 +50,30 @@ pub struct Sender {
 
 /// A message to be sent: text or a document, with its buttons.
 #[derive(Debug, Clone, Default)]
-pub struct Outgoing {
+pub(crate) struct Outgoing {
     /// Text and entities; of a document what can be sent in its place, if anything.
-    pub content: Formatted,
+    pub(crate) content: Formatted,
     /// The address that is shown with a preview of its page, if it stands in the text. Of no other one is a page loaded.
-    pub preview: Option<String>,
+    pub(crate) preview: Option<String>,
     /// The message that it replies to, in the same chat. It is sent without if that is gone.
-    pub reply_to: Option<MessageId>,
+    pub(crate) reply_to: Option<MessageId>,
     /// Rows of buttons under the message, from the top.
-    pub buttons: Vec<Vec<Button>>,
+    pub(crate) buttons: Vec<Vec<Button>>,
     /// It asks for a reply: this stands in the field in which one is written.
-    pub asks: Option<String>,
+    pub(crate) asks: Option<String>,
     /// A document, sent in place of the text.
-    pub file: Option<File>,
+    pub(crate) file: Option<File>,
     /// A picture as PNG, whose caption the text is.
-    pub picture: Option<Vec<u8>>,
+    pub(crate) picture: Option<Vec<u8>>,
     /// Whether it waits behind other messages.
-    pub urgency: Urgency,
+    pub(crate) urgency: Urgency,
     /// Whether the words are the model's or Figaro's own; recorded with the message.
-    pub author: Author,
+    pub(crate) author: Author,
 }
 
 /// Why a message was not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unsent {
+pub(crate) enum Unsent {
     /// Telegram refuses it for good; holds Telegram's description. Another try is of no use.
     Hopeless(String),
     /// The outcome is unknown and all repeats are used up; holds the last error.
@@ -85,7 +86,7 @@ pub enum Unsent {
 
 /// What became of a change of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Edited {
+pub(crate) enum Edited {
     /// The message shows what it was to show.
     Done,
     /// It will never show it: it is gone, or Telegram does not let the bot change it any more.
@@ -99,7 +100,7 @@ impl Sender {
     ///
     /// # Errors
     /// See [`Unsent`].
-    pub async fn send(
+    pub(crate) async fn send(
         &self,
         place: &Place,
         message: &Outgoing,
@@ -115,7 +116,7 @@ impl Sender {
     ///
     /// # Errors
     /// See [`Unsent`].
-    pub async fn deliver(
+    pub(crate) async fn deliver(
         &self,
         place: &Place,
         message: &Outgoing,
@@ -197,7 +198,7 @@ impl Sender {
 
     /// Changes the text and the buttons of a message of the bot's; a failure is logged, there is nothing else to be done
     /// about it.
-    pub async fn edit(&self, chat: ChatId, message: MessageId, now: &Outgoing) -> Edited {
+    pub(crate) async fn edit(&self, chat: ChatId, message: MessageId, now: &Outgoing) -> Edited {
         let mut body = json!({"chat_id": chat, "message_id": message, "text": now.content.text});
         body["entities"] = json!(now.content.entities);
         body[PREVIEW] = no_preview();
@@ -225,7 +226,7 @@ impl Sender {
     }
 
     /// Deletes a message of the bot's; a failure is only logged.
-    pub async fn delete(&self, chat: ChatId, message: MessageId) {
+    pub(crate) async fn delete(&self, chat: ChatId, message: MessageId) {
         let body = json!({"chat_id": chat, "message_id": message});
         if let Err(unsent) = self.once(chat, DeleteMessage(body), Urgency::Notice).await {
             tracing::debug!(%chat, ?unsent, "a message could not be deleted");
@@ -234,12 +235,18 @@ impl Sender {
 
     /// Takes the buttons off a message of the bot's; a failure is only logged, a press that still comes is told that it is
     /// late.
-    pub async fn without_buttons(&self, place: &Place, message: MessageId, urgency: Urgency) {
+    pub(crate) async fn without_buttons(&self, place: &Place, message: MessageId, urgency: Urgency) {
         self.set_buttons(place, message, &keyboard(&[]), urgency).await;
     }
 
     /// Gives a message of the bot's this keyboard, as Telegram takes it; a failure is only logged.
-    pub async fn set_buttons(&self, place: &Place, message: MessageId, keyboard: &Value, urgency: Urgency) {
+    pub(crate) async fn set_buttons(
+        &self,
+        place: &Place,
+        message: MessageId,
+        keyboard: &Value,
+        urgency: Urgency,
+    ) {
         let body = json!({"chat_id": place.chat, "message_id": message, "reply_markup": keyboard});
         if let Err(unsent) = self.once(place.chat, EditMessageReplyMarkup(body), urgency).await {
             tracing::debug!(chat = %place.chat, ?unsent, "the buttons of a message could not be changed");
@@ -250,7 +257,7 @@ impl Sender {
     ///
     /// # Errors
     /// See [`Unsent`].
-    pub async fn once<P>(&self, chat: ChatId, payload: P, urgency: Urgency) -> Result<Value, Unsent>
+    pub(crate) async fn once<P>(&self, chat: ChatId, payload: P, urgency: Urgency) -> Result<Value, Unsent>
     where
         P: Payload<Output = Value> + Serialize + Clone,
     {
@@ -281,7 +288,7 @@ impl Sender {
     }
 
     /// Shows on a message in a group that it is not answered, without words. A failure to do so is only logged.
-    pub async fn shrug(&self, place: &Place, message: MessageId) {
+    pub(crate) async fn shrug(&self, place: &Place, message: MessageId) {
         let reaction = json!([{"type": "emoji", "emoji": SHRUG}]);
         let body = json!({"chat_id": place.chat, "message_id": message, "reaction": reaction});
         if let Err(unsent) = self.once(place.chat, SetMessageReaction(body), Urgency::Notice).await {

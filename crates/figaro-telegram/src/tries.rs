@@ -14,22 +14,22 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from
 /// Each repeat may leave a copy in the chat, so they are spread: from a tenth of a second to about a minute.
 const REPEAT_FACTOR: f32 = 5.0;
 /// A call of unknown outcome is made again so often.
-pub const MAX_REPEATS: u32 = 5;
+pub(crate) const MAX_REPEATS: u32 = 5;
 /// What was certainly not sent is tried again for so long.
 const SEND_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
 /// Pauses that grow without an end, for what is tried until it works.
 #[must_use]
-pub fn pauses() -> ExponentialBackoff {
+pub(crate) fn pauses() -> ExponentialBackoff {
     let growing = ExponentialBuilder::new().with_min_delay(PAUSES.0).with_max_delay(PAUSES.1);
     growing.without_max_times().with_jitter().build()
 }
 
 /// The tries that are left for one message.
 #[derive(Debug)]
-pub struct Tries {
+pub(crate) struct Tries {
     /// The delivery that repeats are counted in; none for what is nowhere recorded.
-    pub delivery: Option<DeliveryId>,
+    pub(crate) delivery: Option<DeliveryId>,
     until: Instant,
     pauses: ExponentialBackoff,
     repeats: ExponentialBackoff,
@@ -38,13 +38,13 @@ pub struct Tries {
 impl Tries {
     /// For a message that is nowhere recorded.
     #[must_use]
-    pub fn unrecorded(now: DateTime<Utc>) -> Self {
+    pub(crate) fn unrecorded(now: DateTime<Utc>) -> Self {
         Self::new(None, now, now, 0)
     }
 
     /// For a part of a delivery that has been repeated so often. However old it is, it is tried once.
     #[must_use]
-    pub fn of(delivery: &PendingDelivery, now: DateTime<Utc>, repeated: u32) -> Self {
+    pub(crate) fn of(delivery: &PendingDelivery, now: DateTime<Utc>, repeated: u32) -> Self {
         Self::new(Some(delivery.id), delivery.created_at, now, repeated)
     }
 
@@ -63,18 +63,18 @@ impl Tries {
     }
 
     /// How long to wait before a message that was certainly not sent is tried again; `None` when its time is over.
-    pub fn again(&mut self) -> Option<Duration> {
+    pub(crate) fn again(&mut self) -> Option<Duration> {
         if self.is_over() { None } else { self.pauses.next() }
     }
 
     /// How long to wait before a message is repeated that may have been sent; `None` when it may not be.
-    pub fn repeat(&mut self) -> Option<Duration> {
+    pub(crate) fn repeat(&mut self) -> Option<Duration> {
         if self.is_over() { None } else { self.repeats.next() }
     }
 
     /// Whether no further try is to be made.
     #[must_use]
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         Instant::now() >= self.until
     }
 }

@@ -12,158 +12,155 @@ fn lenient<'de, D: Deserializer<'de>, T: Default + for<'a> Deserialize<'a>>(from
 
 /// An update.
 #[derive(Debug, Clone, Deserialize)]
-pub struct UpdateView {
-    pub update_id: i64,
+pub(crate) struct UpdateView {
     #[serde(default, deserialize_with = "lenient")]
-    pub message: Option<Box<MessageView>>,
+    pub(crate) message: Option<Box<MessageView>>,
     #[serde(default, deserialize_with = "lenient")]
-    pub edited_message: Option<Box<MessageView>>,
+    pub(crate) edited_message: Option<Box<MessageView>>,
     #[serde(default, deserialize_with = "lenient")]
-    pub callback_query: Option<Box<CallbackView>>,
+    pub(crate) callback_query: Option<Box<CallbackView>>,
     #[serde(default, deserialize_with = "lenient")]
-    pub my_chat_member: Option<Box<MemberUpdateView>>,
+    pub(crate) my_chat_member: Option<Box<MemberUpdateView>>,
     #[serde(default, deserialize_with = "lenient")]
-    pub stopped_message_generation: Option<StoppedView>,
+    pub(crate) stopped_message_generation: Option<StoppedView>,
 }
 
 /// A user.
 #[derive(Debug, Clone, Deserialize)]
-pub struct UserView {
-    pub id: i64,
+pub(crate) struct UserView {
+    pub(crate) id: i64,
     #[serde(default, deserialize_with = "lenient")]
-    pub is_bot: bool,
+    pub(crate) is_bot: bool,
     #[serde(default, deserialize_with = "lenient")]
-    pub first_name: String,
+    pub(crate) first_name: String,
     #[serde(default, deserialize_with = "lenient")]
-    pub last_name: Option<String>,
+    pub(crate) last_name: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub username: Option<String>,
+    pub(crate) username: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub language_code: Option<String>,
+    pub(crate) language_code: Option<String>,
 }
 
 /// A chat.
 #[derive(Debug, Clone, Deserialize)]
-pub struct ChatView {
-    pub id: i64,
+pub(crate) struct ChatView {
+    pub(crate) id: i64,
     #[serde(rename = "type", default, deserialize_with = "lenient")]
-    pub kind: String,
+    pub(crate) kind: String,
     #[serde(default, deserialize_with = "lenient")]
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub username: Option<String>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub first_name: Option<String>,
+    pub(crate) username: Option<String>,
 }
 
 /// A part of a text with a meaning; offset and length in UTF-16 units.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct EntityView {
+pub(crate) struct EntityView {
     #[serde(rename = "type", default, deserialize_with = "lenient")]
-    pub kind: String,
+    pub(crate) kind: String,
     #[serde(default, deserialize_with = "lenient")]
-    pub offset: usize,
+    pub(crate) offset: usize,
     #[serde(default, deserialize_with = "lenient")]
-    pub length: usize,
+    pub(crate) length: usize,
     #[serde(default, deserialize_with = "lenient")]
-    pub user: Option<UserView>,
+    pub(crate) user: Option<UserView>,
     /// Of a mention in a rich message: who is meant, without `@`.
     #[serde(default, deserialize_with = "lenient")]
-    pub username: Option<String>,
+    pub(crate) username: Option<String>,
 }
 
 /// The part of a message that a reply quotes.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct QuoteView {
+pub(crate) struct QuoteView {
     #[serde(default, deserialize_with = "lenient")]
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// Where a forwarded message came from.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct OriginView {
+pub(crate) struct OriginView {
     #[serde(default, deserialize_with = "lenient")]
-    pub sender_user: Option<UserView>,
+    pub(crate) sender_user: Option<UserView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub sender_user_name: Option<String>,
+    pub(crate) sender_user_name: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub sender_chat: Option<ChatView>,
+    pub(crate) sender_chat: Option<ChatView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub chat: Option<ChatView>,
+    pub(crate) chat: Option<ChatView>,
 }
 
 /// A replied-to message of another chat.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct ExternalReplyView {
+pub(crate) struct ExternalReplyView {
     #[serde(default, deserialize_with = "lenient")]
-    pub origin: OriginView,
+    pub(crate) origin: OriginView,
     /// All other fields.
     #[serde(flatten)]
-    pub content: Map<String, Value>,
+    pub(crate) content: Map<String, Value>,
 }
 
 /// A topic as a note of Telegram's own tells of it.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct TopicView {
+pub(crate) struct TopicView {
     #[serde(default, deserialize_with = "lenient")]
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub is_name_implicit: bool,
+    pub(crate) is_name_implicit: bool,
 }
 
 /// A message.
 #[derive(Debug, Clone, Deserialize)]
-pub struct MessageView {
+pub(crate) struct MessageView {
     /// 0 where it is no number: the words are worth an answer all the same.
     #[serde(default, deserialize_with = "lenient")]
-    pub message_id: i64,
+    pub(crate) message_id: i64,
     #[serde(default, deserialize_with = "lenient")]
-    pub message_thread_id: Option<i64>,
+    pub(crate) message_thread_id: Option<i64>,
     #[serde(default, deserialize_with = "lenient")]
-    pub is_topic_message: bool,
+    pub(crate) is_topic_message: bool,
     #[serde(default, deserialize_with = "lenient")]
-    pub is_automatic_forward: bool,
+    pub(crate) is_automatic_forward: bool,
     #[serde(default, deserialize_with = "lenient")]
-    pub from: Option<UserView>,
+    pub(crate) from: Option<UserView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub sender_chat: Option<ChatView>,
+    pub(crate) sender_chat: Option<ChatView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub via_bot: Option<UserView>,
-    pub chat: ChatView,
+    pub(crate) via_bot: Option<UserView>,
+    pub(crate) chat: ChatView,
     #[serde(default, deserialize_with = "lenient")]
-    pub date: i64,
+    pub(crate) date: i64,
     #[serde(default, deserialize_with = "lenient")]
-    pub text: Option<String>,
+    pub(crate) text: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub entities: Vec<EntityView>,
+    pub(crate) entities: Vec<EntityView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub caption: Option<String>,
+    pub(crate) caption: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub caption_entities: Vec<EntityView>,
+    pub(crate) caption_entities: Vec<EntityView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub reply_to_message: Option<Box<Self>>,
+    pub(crate) reply_to_message: Option<Box<Self>>,
     #[serde(default, deserialize_with = "lenient")]
-    pub external_reply: Option<ExternalReplyView>,
+    pub(crate) external_reply: Option<ExternalReplyView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub quote: Option<QuoteView>,
+    pub(crate) quote: Option<QuoteView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub media_group_id: Option<String>,
+    pub(crate) media_group_id: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub forward_origin: Option<OriginView>,
+    pub(crate) forward_origin: Option<OriginView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub migrate_to_chat_id: Option<i64>,
+    pub(crate) migrate_to_chat_id: Option<i64>,
     #[serde(default, deserialize_with = "lenient")]
-    pub migrate_from_chat_id: Option<i64>,
+    pub(crate) migrate_from_chat_id: Option<i64>,
     #[serde(default, deserialize_with = "lenient")]
-    pub reply_markup: KeyboardView,
+    pub(crate) reply_markup: KeyboardView,
     /// All other fields.
     #[serde(flatten)]
-    pub content: Map<String, Value>,
+    pub(crate) content: Map<String, Value>,
 }
 
 impl MessageView {
     /// One of the other fields; the default where it is not there, or not what it was.
-    pub fn part<T: Default + DeserializeOwned>(&self, name: &str) -> T {
+    pub(crate) fn part<T: Default + DeserializeOwned>(&self, name: &str) -> T {
         let value = self.content.get(name).cloned();
         value.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
     }
@@ -171,14 +168,14 @@ impl MessageView {
 
 /// The buttons under a message of the bot's.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct KeyboardView {
+pub(crate) struct KeyboardView {
     #[serde(default, deserialize_with = "lenient")]
-    pub inline_keyboard: Vec<Vec<KeyView>>,
+    pub(crate) inline_keyboard: Vec<Vec<KeyView>>,
 }
 
 impl KeyboardView {
     /// The keyboard with these labels in the place of its own, as Telegram takes it; buttons without a label are left out.
-    pub fn with_labels<'a>(&'a self, label: impl Fn(&'a KeyView) -> Option<&'a str>) -> Value {
+    pub(crate) fn with_labels<'a>(&'a self, label: impl Fn(&'a KeyView) -> Option<&'a str>) -> Value {
         let button = |key: &'a KeyView| {
             let text = label(key)?;
             Some(match &key.url {
@@ -194,48 +191,48 @@ impl KeyboardView {
 
 /// A button under a message.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct KeyView {
+pub(crate) struct KeyView {
     #[serde(default, deserialize_with = "lenient")]
-    pub text: String,
+    pub(crate) text: String,
     #[serde(default, deserialize_with = "lenient")]
-    pub callback_data: Option<String>,
+    pub(crate) callback_data: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub url: Option<String>,
+    pub(crate) url: Option<String>,
 }
 
 /// A callback query: a button of an inline keyboard was pressed.
 #[derive(Debug, Clone, Deserialize)]
-pub struct CallbackView {
-    pub id: String,
-    pub from: UserView,
+pub(crate) struct CallbackView {
+    pub(crate) id: String,
+    pub(crate) from: UserView,
     #[serde(default, deserialize_with = "lenient")]
-    pub message: Option<MessageView>,
+    pub(crate) message: Option<MessageView>,
     #[serde(default, deserialize_with = "lenient")]
-    pub data: Option<String>,
+    pub(crate) data: Option<String>,
 }
 
 /// A change of the bot's own membership.
 #[derive(Debug, Clone, Deserialize)]
-pub struct MemberUpdateView {
-    pub chat: ChatView,
-    pub from: UserView,
+pub(crate) struct MemberUpdateView {
+    pub(crate) chat: ChatView,
+    pub(crate) from: UserView,
     #[serde(default, deserialize_with = "lenient")]
-    pub old_chat_member: MemberView,
+    pub(crate) old_chat_member: MemberView,
     #[serde(default, deserialize_with = "lenient")]
-    pub new_chat_member: MemberView,
+    pub(crate) new_chat_member: MemberView,
 }
 
 /// The membership of a user in a chat.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct MemberView {
+pub(crate) struct MemberView {
     #[serde(default, deserialize_with = "lenient")]
-    pub status: String,
+    pub(crate) status: String,
 }
 
 /// Somebody pressed the stop button of a draft.
 #[derive(Debug, Clone, Deserialize)]
-pub struct StoppedView {
-    pub chat: ChatView,
+pub(crate) struct StoppedView {
+    pub(crate) chat: ChatView,
     #[serde(default, deserialize_with = "lenient")]
-    pub message_thread_id: Option<i64>,
+    pub(crate) message_thread_id: Option<i64>,
 }

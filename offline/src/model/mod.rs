@@ -1,4 +1,4 @@
-//! An offline model on loopback, answered by a [`Brain`] instead of a network, whatever dialect is spoken: OpenAI's
+//! An offline model on loopback, answered by a `Brain` instead of a network, whatever dialect is spoken: OpenAI's
 //! Responses API and Chat Completions, Ollama's and Gemini's own. Serves `figaro demo` with a [`DemoModel`] and the tests
 //! with a `Script`; checks every request as strictly as the service it stands in for.
 //!
@@ -41,8 +41,9 @@ use tokio::net::TcpListener;
 pub use self::demo_model::DemoModel;
 #[cfg(feature = "testing")]
 pub use self::fault::VectorFault;
-pub use self::reply::{Brain, Part, Reply};
-pub use self::request::{ModelRequest, Picture, VectorRequest};
+pub(crate) use self::reply::Brain;
+pub use self::reply::{Part, Reply};
+pub use self::request::{ModelRequest, VectorRequest};
 use self::shared::Shared;
 #[cfg(feature = "testing")]
 pub use self::testing::Script;

@@ -131,7 +131,7 @@ impl ModelRequest {
 
     /// The JSON Schema that the answer is to match, wherever the dialect has it, or the instructions on a line of their own.
     #[must_use]
-    pub fn schema(&self) -> Option<Value> {
+    pub(crate) fn schema(&self) -> Option<Value> {
         let places = [
             "/text/format/schema",
             "/response_format/json_schema/schema",

@@ -74,7 +74,7 @@ impl Answer {
 
     /// Only after this time.
     #[must_use]
-    pub fn after(self, after: Duration) -> Self {
+    pub(crate) fn after(self, after: Duration) -> Self {
         Self { after, ..self }
     }
 

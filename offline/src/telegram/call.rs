@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone)]
 pub struct Call {
     /// Its number, from 1, in the order of arrival.
-    pub n: u64,
+    pub(crate) n: u64,
     /// The method as Telegram spells it.
     pub method: String,
     /// The arguments, converted to the types of the method.
@@ -23,7 +23,7 @@ pub struct Call {
     /// The time when its head had arrived, by the clock of the runtime; its body may have come later.
     pub at: DateTime<Utc>,
     /// The time from its arrival to its answer; for a `getUpdates` that waited, the wait too.
-    pub took: Duration,
+    pub(crate) took: Duration,
 }
 
 /// A file that came along with a call.

@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 /// An error answer of the Bot API.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{description}")]
-pub struct Refusal {
+pub(crate) struct Refusal {
     /// `error_code`, which is the HTTP status too.
-    pub status: u16,
+    pub(crate) status: u16,
     /// `description`, as Telegram words it.
-    pub description: String,
+    pub(crate) description: String,
     /// `parameters`, like `retry_after`.
-    pub parameters: Option<Value>,
+    pub(crate) parameters: Option<Value>,
 }
 
 impl Refusal {
@@ -58,7 +58,7 @@ impl Refusal {
 
     /// The JSON body of the answer.
     #[must_use]
-    pub fn body(&self) -> Value {
+    pub(crate) fn body(&self) -> Value {
         let mut body = json!({"ok": false, "error_code": self.status, "description": self.description});
         if let Some(parameters) = &self.parameters {
             body["parameters"] = parameters.clone();

@@ -41,14 +41,14 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 
 pub use self::call::{Call, Uploaded};
-pub use self::error::Refusal;
 use self::http::Api;
+pub(crate) use self::keep::KeepError;
 use self::keep::Keeper;
-pub use self::keep::{KeepError, Kept, SetAside};
+pub use self::keep::Kept;
 #[cfg(feature = "testing")]
 pub use self::planned::Failure;
 pub use self::possible::Impossible;
-pub use self::say::{PhotoFile, Say, SentByPerson};
+pub use self::say::{Say, SentByPerson};
 use self::shared::Shared;
 use self::state::State;
 pub use self::state::WebEvent;

@@ -52,7 +52,7 @@ impl Say {
 
     /// With a photo in these sizes, the smallest first; the text becomes its caption.
     #[must_use]
-    pub fn photo_sizes(self, photo: Vec<PhotoFile>) -> Self {
+    pub(crate) fn photo_sizes(self, photo: Vec<PhotoFile>) -> Self {
         Self { photo, ..self }
     }
 
@@ -96,13 +96,13 @@ impl Say {
 
 /// One size of a photo, as clients make several of each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PhotoFile {
+pub(crate) struct PhotoFile {
     /// In pixels.
-    pub width: u32,
+    pub(crate) width: u32,
     /// In pixels.
-    pub height: u32,
+    pub(crate) height: u32,
     /// The content of the file.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// The ids of a message that a person sent or changed.

@@ -13,11 +13,11 @@ pub struct Person {
     /// The user id, which is also the id of the private chat with the bot.
     pub id: i64,
     /// `first_name`, as the app shows it.
-    pub first_name: String,
+    pub(crate) first_name: String,
     /// The name after `@`, without it; `None` for people who have none.
-    pub username: Option<String>,
+    pub(crate) username: Option<String>,
     /// `language_code`, the IETF tag of the app's language; `None` if the app does not say it.
-    pub language_code: Option<String>,
+    pub(crate) language_code: Option<String>,
     pub(super) is_bot: bool,
 }
 
@@ -43,7 +43,7 @@ impl Person {
 
     /// The Bot API's `User`.
     #[must_use]
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let mut user = json!({"id": self.id, "is_bot": self.is_bot, "first_name": self.first_name});
         if let Some(username) = &self.username {
             user["username"] = json!(username);
@@ -82,7 +82,7 @@ pub enum ChatKind {
 impl ChatKind {
     /// The word of the Bot API, as in `Chat.type`.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Private => "private",
             Self::Group => "group",
@@ -142,11 +142,11 @@ pub struct Draft {
     /// `draft_id`.
     pub id: i64,
     /// `message_thread_id` of the topic it is shown in; `None` outside of topics.
-    pub thread: Option<i64>,
+    pub(crate) thread: Option<i64>,
     /// The text so far; empty shows as thinking.
     pub text: String,
     /// The formatting of the text, as `MessageEntity` objects.
-    pub entities: Vec<Value>,
+    pub(crate) entities: Vec<Value>,
     /// The person is offered a stop button.
     pub can_stop: bool,
     /// Pressing stop leaves the draft in its place until the bot ends it or its time is over.

@@ -31,7 +31,7 @@ use figaro_prompts::texts::Texts;
 use figaro_store::{ConversationStore, Result, SettingsStore, StoreError, TaskStore};
 
 /// So many tasks run at the same time; the other queues are for people.
-pub const MAX_RUNNING: usize = 16;
+pub(crate) const MAX_RUNNING: usize = 16;
 /// So many are looked at together.
 const BATCH: usize = 256;
 /// However far away the next task is: the machine's clock may be set, or the machine may have slept.

@@ -92,7 +92,7 @@ struct Action {
 
 /// `action` with the types `elicit`, `observation` and `delegate`.
 #[must_use]
-pub fn tool() -> Arc<dyn Tool> {
+pub(crate) fn tool() -> Arc<dyn Tool> {
     let action = |about: &str, payload: Value, whole: Option<Arc<dyn Tool>>| {
         let spec = Arc::new(ToolSpec::new(NAME, about, parameters(payload)));
         Arc::new(Action { spec, whole })

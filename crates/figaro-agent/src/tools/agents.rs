@@ -32,7 +32,7 @@ struct Arguments {
 
 /// `ask_agent`: several calls of one step run side by side.
 #[must_use]
-pub fn tool() -> Arc<dyn Tool> {
+pub(crate) fn tool() -> Arc<dyn Tool> {
     let words = "Has another agent do a part of the work and gives its outcome. Ask several in one step: they work side by side.";
     // What it does has its own rules: the child's calls are judged one by one. It goes on after a restart.
     let about = About::new("ask_agent", words, Effect::Read, StatusKey("tool_agent"))
@@ -68,7 +68,7 @@ impl Arguments {
 ///
 /// # Errors
 /// The complaint for the model.
-pub fn asked(
+pub(crate) fn asked(
     agent: String,
     input: &str,
     data: Option<Map<String, Value>>,
@@ -88,6 +88,6 @@ pub fn asked(
 
 /// The time that an agent has which answers in place of another.
 #[must_use]
-pub const fn usual_timeout() -> Duration {
+pub(crate) const fn usual_timeout() -> Duration {
     Duration::from_secs(DEFAULT_SECONDS)
 }

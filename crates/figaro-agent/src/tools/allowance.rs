@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Messages that may still be sent, shared by all calls of a turn, also those made at the same time.
 #[derive(Debug)]
-pub struct SendAllowance {
+pub(crate) struct SendAllowance {
     most: usize,
     left: AtomicUsize,
 }
@@ -12,13 +12,13 @@ pub struct SendAllowance {
 impl SendAllowance {
     /// So many messages, less those sent before.
     #[must_use]
-    pub fn new(most: usize, sent: usize) -> Self {
+    pub(crate) fn new(most: usize, sent: usize) -> Self {
         Self { most, left: AtomicUsize::new(most.saturating_sub(sent)) }
     }
 
     /// How many messages there may be in all.
     #[must_use]
-    pub const fn most(&self) -> usize {
+    pub(crate) const fn most(&self) -> usize {
         self.most
     }
 
@@ -26,13 +26,13 @@ impl SendAllowance {
     ///
     /// # Errors
     /// The number of messages that are left.
-    pub fn take(&self, count: usize) -> Result<(), usize> {
+    pub(crate) fn take(&self, count: usize) -> Result<(), usize> {
         let take = |left: usize| left.checked_sub(count);
         self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).map(|_| ())
     }
 
     /// Puts messages back that were certainly not sent.
-    pub fn give_back(&self, count: usize) {
+    pub(crate) fn give_back(&self, count: usize) {
         let _before = self.left.fetch_add(count, Ordering::Relaxed);
     }
 }

@@ -31,7 +31,7 @@ pub struct ConfigTools {
 impl ConfigTools {
     /// Shows how the chat is set up; found by the tool that finds others.
     #[must_use]
-    pub fn get(self) -> Arc<dyn Tool> {
+    pub(crate) fn get(self) -> Arc<dyn Tool> {
         let words = "Shows how you are set up in this chat.";
         let about = About::new("get_config", words, Effect::Read, STATUS)
             .rare("show settings configuration of yours setup language tone instructions");
@@ -43,7 +43,7 @@ impl ConfigTools {
 
     /// Changes settings of the chat.
     #[must_use]
-    pub fn set(self) -> Arc<dyn Tool> {
+    pub(crate) fn set(self) -> Arc<dyn Tool> {
         let words =
             "Changes how you behave in this chat from now on. Give only what is to change; null clears it.";
         let about = About::new("set_config", words, Effect::Write, STATUS);
@@ -66,7 +66,7 @@ impl ConfigTools {
 
     /// Clears the settings of the chat; found by the tool that finds others.
     #[must_use]
-    pub fn reset(self) -> Arc<dyn Tool> {
+    pub(crate) fn reset(self) -> Arc<dyn Tool> {
         let words = "Clears all settings of this chat. Only when the person asked for exactly that.";
         let about = About::new("reset_config", words, Effect::Destructive, STATUS)
             .rare("reset clear forget settings configuration default");

@@ -21,7 +21,7 @@ struct UseMemories(Arc<ToolSpec>);
 
 /// `use_memories(labels)`.
 #[must_use]
-pub fn tool() -> Arc<dyn Tool> {
+pub(crate) fn tool() -> Arc<dyn Tool> {
     let labels: Vec<String> = (1..=LABELS).map(label).collect();
     let items = json!({"type": "string", "enum": labels});
     let parameters = json!({

@@ -1,25 +1,25 @@
 //! What the model can call. A tool is a file here and a line in `builtin`; this module has what all of them share.
 
-pub mod action;
-pub mod agents;
+pub(crate) mod action;
+pub(crate) mod agents;
 mod allowance;
 pub mod builtin;
 pub mod config;
 mod find;
 pub mod grounded;
-pub mod lookup;
-pub mod memories;
-pub mod moderation;
+pub(crate) mod lookup;
+pub(crate) mod memories;
+pub(crate) mod moderation;
 mod names;
-pub mod notes;
-pub mod pins;
-pub mod profile;
+pub(crate) mod notes;
+pub(crate) mod pins;
+pub(crate) mod profile;
 pub mod recall;
 pub mod records;
 mod registry;
 mod schema;
 pub mod servers;
-pub mod source;
+pub(crate) mod source;
 pub mod tasks;
 pub mod tavily;
 pub mod telegram;
@@ -35,7 +35,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
-pub use allowance::SendAllowance;
+pub(crate) use allowance::SendAllowance;
 use figaro_base::ids::{RunId, TaskId};
 use figaro_domain::agent::AgentContext;
 use figaro_domain::approval::{Approval, WAITS_MINUTES};
@@ -50,8 +50,8 @@ use figaro_policy::address::Addresses;
 use figaro_provider::{Image, ToolSpec};
 use figaro_store::StoreError;
 pub use registry::Registry;
-pub use source::{Sources, ToolSource};
-pub use typed::{About, typed};
+pub(crate) use source::{Sources, ToolSource};
+pub(crate) use typed::{About, typed};
 
 /// A call takes at most so long, unless its tool says otherwise.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
@@ -60,43 +60,43 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone)]
 pub struct ToolContext {
     /// The turn that makes the call.
-    pub run: RunId,
+    pub(crate) run: RunId,
     /// The chat and topic; tools act there and nowhere else.
-    pub place: Place,
+    pub(crate) place: Place,
     /// The person whose question the turn answers; of a task, its creator.
-    pub speaker: Speaker,
+    pub(crate) speaker: Speaker,
     /// The message of the chat that the question replies to.
-    pub replied: Option<Replied>,
+    pub(crate) replied: Option<Replied>,
     /// The IETF tag of the language that their client speaks.
-    pub language: Option<String>,
+    pub(crate) language: Option<String>,
     /// The rights that this person has in the turn.
-    pub standing: Standing,
+    pub(crate) standing: Standing,
     /// For whom the agent that makes the call runs, and which one that is.
-    pub agent: AgentContext,
+    pub(crate) agent: AgentContext,
     /// The task whose run the turn is.
-    pub task: Option<TaskId>,
+    pub(crate) task: Option<TaskId>,
     /// Addresses that a person wrote or that search found: only these may a tool have loaded.
-    pub addresses: Addresses,
+    pub(crate) addresses: Addresses,
     /// When the call was made, UTC. Tools take this time, not the clock's.
-    pub now: DateTime<Utc>,
+    pub(crate) now: DateTime<Utc>,
     /// The most messages that tools may send, in the run of a task; without it as many as the model wants.
-    pub sends: Option<Arc<SendAllowance>>,
+    pub(crate) sends: Option<Arc<SendAllowance>>,
     /// The agents that it may ask, and whoever runs them.
-    pub agents: Arc<dyn Subagents>,
+    pub(crate) agents: Arc<dyn Subagents>,
     /// What the turn and its agents may take together, once that is set aside, and who of them makes the call.
-    pub tree: Option<TreeShare>,
+    pub(crate) tree: Option<TreeShare>,
     /// Whether a person can be asked: nobody waits for the run of a task, and only so many questions wait at a time.
-    pub can_ask: bool,
+    pub(crate) can_ask: bool,
     /// The provider's id of the call.
     pub call: String,
     /// What a person has approved in its place: that is made, and nothing else.
-    pub approved: Option<Arc<Approved>>,
+    pub(crate) approved: Option<Arc<Approved>>,
 }
 
 impl ToolContext {
     /// The chat and person that model calls within the tool are booked on.
     #[must_use]
-    pub fn payer(&self) -> Payer {
+    pub(crate) fn payer(&self) -> Payer {
         Payer { chat: self.place.chat, user: self.speaker.user.clone() }
     }
 }
@@ -140,7 +140,7 @@ impl ToolContext {
 
 /// Runs the agents that a turn asks. Implemented by `turn::children`.
 #[async_trait]
-pub trait Subagents: Debug + Send + Sync {
+pub(crate) trait Subagents: Debug + Send + Sync {
     /// Runs an agent and gives how it ended, which is stored by then. The same call of the same turn, made again after a
     /// restart, goes on with the run that it began, or gives its outcome.
     ///
@@ -151,22 +151,22 @@ pub trait Subagents: Debug + Send + Sync {
 
 /// What an agent is asked.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// The name of the agent.
-    pub agent: String,
+    pub(crate) agent: String,
     /// What it is to do, in words.
-    pub input: String,
+    pub(crate) input: String,
     /// What goes with the words.
-    pub data: Option<Map<String, Value>>,
+    pub(crate) data: Option<Map<String, Value>>,
     /// The time that it has.
-    pub timeout: Duration,
+    pub(crate) timeout: Duration,
     /// Whether it answers the person in place of whoever asks, who then says nothing more.
-    pub takes_over: bool,
+    pub(crate) takes_over: bool,
 }
 
 /// For whoever has no agents to ask.
 #[derive(Debug, Clone, Copy)]
-pub struct Alone;
+pub(crate) struct Alone;
 
 #[async_trait]
 impl Subagents for Alone {
@@ -177,11 +177,11 @@ impl Subagents for Alone {
 
 /// What model calls within a tool draw on.
 #[derive(Debug, Clone)]
-pub struct TreeShare {
+pub(crate) struct TreeShare {
     /// The reservation of the turn and its agents.
-    pub tree: Arc<Tree>,
+    pub(crate) tree: Arc<Tree>,
     /// Who makes the call.
-    pub by: DrawnBy,
+    pub(crate) by: DrawnBy,
 }
 
 /// The result of a call that succeeded, or a question to the person.
@@ -200,7 +200,7 @@ pub struct ToolOutput {
 impl ToolOutput {
     /// A question whether this may be done.
     #[must_use]
-    pub fn asking(approval: Approval) -> Self {
+    pub(crate) fn asking(approval: Approval) -> Self {
         let question = PersonQuestion {
             text: String::new(),
             options: Vec::new(),

@@ -26,7 +26,7 @@ struct Add {
 
 /// Adds an item to a list of notes.
 #[must_use]
-pub fn add(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
+pub(crate) fn add(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
     let words = "Adds one item to a list of this chat's notes. Call it once per item.";
     let about = About::new("add_note", words, Effect::Write, STATUS);
     typed(about, move |context: ToolContext, Add { key, content }| {
@@ -62,7 +62,7 @@ struct List {
 
 /// Shows the notes of the chat.
 #[must_use]
-pub fn list(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
+pub(crate) fn list(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
     let words = "Lists this chat's notes with their ids.";
     let about = About::new("list_notes", words, Effect::Read, STATUS);
     typed(about, move |context: ToolContext, List { key }| {
@@ -93,7 +93,7 @@ struct Remove {
 
 /// Removes one note.
 #[must_use]
-pub fn remove(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
+pub(crate) fn remove(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
     let words = "Removes one note of this chat.";
     let about = About::new("remove_note", words, Effect::Destructive, STATUS);
     typed(about, move |context: ToolContext, Remove { note_id }| {
@@ -118,7 +118,7 @@ struct Clear {
 
 /// Removes a whole list or all notes; found by the tool that finds others.
 #[must_use]
-pub fn clear(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
+pub(crate) fn clear(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
     let words = "Removes all notes of one list, or all notes of this chat. Only when the person asked for exactly that.";
     let about = About::new("clear_notes", words, Effect::Destructive, STATUS)
         .rare("remove delete empty whole list all notes");

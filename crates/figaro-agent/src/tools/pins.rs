@@ -34,7 +34,7 @@ struct Add {
 
 /// Pins words for the session; found by the tool that finds others.
 #[must_use]
-pub fn add(store: Arc<dyn PinStore>, conversations: Arc<dyn ConversationStore>) -> Arc<dyn Tool> {
+pub(crate) fn add(store: Arc<dyn PinStore>, conversations: Arc<dyn ConversationStore>) -> Arc<dyn Tool> {
     let words = "Keeps something in view: you see it with every later question of this conversation. Only what the person wants \
                  kept in mind; lists belong into notes. It pins no message in Telegram.";
     let about = About::new("pin", words, Effect::Write, STATUS)
@@ -80,7 +80,7 @@ struct Remove {
 
 /// Removes a pin, or lists those that there are; found by the tool that finds others.
 #[must_use]
-pub fn remove(store: Arc<dyn PinStore>) -> Arc<dyn Tool> {
+pub(crate) fn remove(store: Arc<dyn PinStore>) -> Arc<dyn Tool> {
     let words = "Removes one pin of this chat, when the person asked for it. An unknown pin_id lists all pins with their ids.";
     let about = About::new("unpin", words, Effect::Destructive, STATUS)
         .rare("unpin remove a pin forget what was pinned list pins");

@@ -43,7 +43,7 @@ pub struct MemoryTools {
 
 /// `recall(query, limit?)`: messages of the chat it is called in, of no other.
 #[must_use]
-pub fn tool(memory: MemoryTools) -> Arc<dyn Tool> {
+pub(crate) fn tool(memory: MemoryTools) -> Arc<dyn Tool> {
     let words = "Finds earlier messages of this chat.";
     let about = About::new("recall", words, Effect::Read, StatusKey("tool_memory"));
     typed(about.of_kind(ToolKind::Lookup), move |context: ToolContext, Arguments { query, limit }| {

@@ -36,7 +36,7 @@ impl Registry {
     /// All of these, and those of the sources once they were found. Of two with one name the first is kept and the other
     /// logged, so that nothing outside can replace a tool of Figaro's own; so is what no provider would take.
     #[must_use]
-    pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>, sources: Sources) -> Self {
+    pub(crate) fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>, sources: Sources) -> Self {
         let mut offered = BTreeMap::new();
         for tool in tools {
             let name = tool.spec().name.clone();
@@ -69,7 +69,7 @@ impl Registry {
     /// the tool that finds is named. A tool that says more of itself to those who name it does so. Files of agents are checked
     /// before, so a name that no tool has is of one that is not offered here, as in a chat over HTTP; it is left out.
     #[must_use]
-    pub fn only(&self, names: &[String]) -> Self {
+    pub(crate) fn only(&self, names: &[String]) -> Self {
         let tools = names.iter().filter_map(|name| {
             let tool = self.offered.get(name).cloned().or_else(|| self.sources.get(name));
             if tool.is_none() {
@@ -83,7 +83,7 @@ impl Registry {
 
     /// Those of the tools that others have too, or can find.
     #[must_use]
-    pub fn within(&self, others: &Self) -> Self {
+    pub(crate) fn within(&self, others: &Self) -> Self {
         let has = |name: &String| {
             others.offered.contains_key(name) || (others.finds() && others.sources.get(name).is_some())
         };
@@ -101,7 +101,11 @@ impl Registry {
     /// The same tools with these always offered beside them, and those of a further source to be found where the tool that
     /// finds is among them. None takes the place of a tool that is there.
     #[must_use]
-    pub fn and(&self, tools: impl IntoIterator<Item = Arc<dyn Tool>>, source: Arc<dyn ToolSource>) -> Self {
+    pub(crate) fn and(
+        &self,
+        tools: impl IntoIterator<Item = Arc<dyn Tool>>,
+        source: Arc<dyn ToolSource>,
+    ) -> Self {
         let all = self.offered.values().cloned().chain(tools);
         let sources = if self.finds() { self.sources.and(source) } else { self.sources.clone() };
         let (looks_up, remembers) = (self.looks_up, self.remembers);
@@ -119,7 +123,7 @@ impl Registry {
 
     /// The same tools with these of others, by their names: those that are always offered there, or can be found there.
     #[must_use]
-    pub fn with<'a>(&self, names: impl Iterator<Item = &'a str>, others: &Self) -> Self {
+    pub(crate) fn with<'a>(&self, names: impl Iterator<Item = &'a str>, others: &Self) -> Self {
         let mut offered = self.offered.clone();
         for name in names {
             let tool = others.offered.get(name).cloned().or_else(|| others.findable(name));
@@ -130,7 +134,7 @@ impl Registry {
 
     /// The same tools, as far as there is room for them, and these of whoever asks, which stand in the place of those of the same name.
     #[must_use]
-    pub fn bringing(&self, own: &[Arc<dyn Tool>]) -> Self {
+    pub(crate) fn bringing(&self, own: &[Arc<dyn Tool>]) -> Self {
         let own: BTreeMap<_, _> = own.iter().map(|tool| (tool.spec().name.clone(), tool.clone())).collect();
         let most = MAX_TOOLS.max(own.len()).min(MAX_TAKEN);
         let others = self.offered.iter().filter(|(name, _)| !own.contains_key(*name));
@@ -146,14 +150,14 @@ impl Registry {
 
     /// The same tools for a turn in whose prompt memories stand.
     #[must_use]
-    pub fn remembering(&self) -> Self {
+    pub(crate) fn remembering(&self) -> Self {
         Self { remembers: true, ..self.clone() }
     }
 
     /// The same tools for a turn in a chat that has chosen context packs: these stand for those of their names, as far as they are
     /// among them.
     #[must_use]
-    pub fn keeping_records(&self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+    pub(crate) fn keeping_records(&self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         let mut offered = self.offered.clone();
         for tool in tools {
             if let Some(known) = offered.get_mut(&tool.spec().name) {
@@ -175,19 +179,19 @@ impl Registry {
 
     /// The tool that searches the web. Where there is one the web may be searched, by it or by the provider in its place.
     #[must_use]
-    pub fn web_search(&self) -> Option<&Arc<dyn Tool>> {
+    pub(crate) fn web_search(&self) -> Option<&Arc<dyn Tool>> {
         self.of_kind(ToolKind::WebSearch)
     }
 
     /// The name of the tool of a kind, if there is one.
     #[must_use]
-    pub fn name_of(&self, kind: ToolKind) -> Option<String> {
+    pub(crate) fn name_of(&self, kind: ToolKind) -> Option<String> {
         self.of_kind(kind).map(|tool| tool.spec().name.clone())
     }
 
     /// Whether tools of sources can be found.
     #[must_use]
-    pub fn finds(&self) -> bool {
+    pub(crate) fn finds(&self) -> bool {
         self.of_kind(ToolKind::Finder).is_some()
     }
 
@@ -212,7 +216,7 @@ impl Registry {
     /// Every tool as a model sees it, always in the same order so that provider caches hit: those always offered, the ones
     /// that look up and that name memories, and what was found, in the order found, which stands for what else has its name.
     #[must_use]
-    pub fn specs(&self, found: &[String]) -> Vec<Arc<ToolSpec>> {
+    pub(crate) fn specs(&self, found: &[String]) -> Vec<Arc<ToolSpec>> {
         let found: Vec<Arc<ToolSpec>> =
             found.iter().filter_map(|name| Some(Arc::clone(self.findable(name)?.spec()))).collect();
         let is_found = |name: &str| found.iter().any(|spec| spec.name == name);

@@ -12,7 +12,7 @@ use super::Tool;
 
 /// Where tools come from that are found before they are offered. A source answers at once, from what it knows; one whose
 /// tools are far away keeps a copy of their list.
-pub trait ToolSource: Debug + Send + Sync {
+pub(crate) trait ToolSource: Debug + Send + Sync {
     /// All its tools as a search sees them.
     fn list(&self) -> Vec<Listed>;
 
@@ -27,26 +27,26 @@ pub trait ToolSource: Debug + Send + Sync {
 
 /// A tool as a search sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub(crate) struct Listed {
     /// The name of the tool.
-    pub name: String,
+    pub(crate) name: String,
     /// What it does, for the model.
-    pub description: String,
+    pub(crate) description: String,
     /// What people call that which it does, in English; may be empty.
-    pub words: String,
+    pub(crate) words: String,
     /// The names of its parameters.
-    pub parameters: Vec<String>,
+    pub(crate) parameters: Vec<String>,
     /// Policy lets no call of it through without a person's approval.
-    pub takes_approval: bool,
+    pub(crate) takes_approval: bool,
 }
 
 /// What a query asks for by exact names.
 #[derive(Debug, Clone, Default)]
-pub struct Named {
+pub(crate) struct Named {
     /// The names of tools, in the order of the query.
-    pub tools: Vec<String>,
+    pub(crate) tools: Vec<String>,
     /// JSON Schemas of types that parameters are made of, by their names.
-    pub types: Map<String, Value>,
+    pub(crate) types: Map<String, Value>,
 }
 
 /// The listed tools whose names stand in a query as words of their own. A name that is also a plain word counts only
@@ -70,12 +70,12 @@ fn named(query: &str, listed: &[Listed]) -> Named {
 
 /// Several sources as one. Where two have a tool of one name, the first source's counts. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct Sources(Arc<[Arc<dyn ToolSource>]>);
+pub(crate) struct Sources(Arc<[Arc<dyn ToolSource>]>);
 
 impl Sources {
     /// These sources, the most trusted first.
     #[must_use]
-    pub fn new(sources: Vec<Arc<dyn ToolSource>>) -> Self {
+    pub(crate) fn new(sources: Vec<Arc<dyn ToolSource>>) -> Self {
         Self(sources.into())
     }
 }
@@ -83,7 +83,7 @@ impl Sources {
 impl Sources {
     /// The same sources, and a further one that is trusted least.
     #[must_use]
-    pub fn and(&self, further: Arc<dyn ToolSource>) -> Self {
+    pub(crate) fn and(&self, further: Arc<dyn ToolSource>) -> Self {
         Self(self.0.iter().cloned().chain([further]).collect())
     }
 

@@ -26,7 +26,7 @@ struct Typed {
 
 /// What a tool is, apart from its arguments and what it does with them.
 #[derive(Debug, Clone, Copy)]
-pub struct About {
+pub(crate) struct About {
     name: &'static str,
     description: &'static str,
     effect: Effect,
@@ -40,7 +40,7 @@ impl About {
     /// A tool that is always offered. The name is what the model calls it by: letters, digits and underscores, 64 at
     /// most. The description is for the model.
     #[must_use]
-    pub const fn new(
+    pub(crate) const fn new(
         name: &'static str,
         description: &'static str,
         effect: Effect,
@@ -51,19 +51,19 @@ impl About {
 
     /// The same tool, of another kind.
     #[must_use]
-    pub const fn of_kind(self, kind: ToolKind) -> Self {
+    pub(crate) const fn of_kind(self, kind: ToolKind) -> Self {
         Self { kind, ..self }
     }
 
     /// The same tool, whose calls may take so long.
     #[must_use]
-    pub const fn taking(self, timeout: Duration) -> Self {
+    pub(crate) const fn taking(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
     /// The same tool, offered only where it was found; with words that people say for what it does.
     #[must_use]
-    pub const fn rare(self, words: &'static str) -> Self {
+    pub(crate) const fn rare(self, words: &'static str) -> Self {
         Self { rare: Some(words), ..self }
     }
 }
@@ -93,7 +93,7 @@ impl About {
 /// }
 /// # assert_eq!(count_words().spec().parameters["required"], json!(["text"]));
 /// ```
-pub fn typed<A, F, R, O>(about: About, function: F) -> Arc<dyn Tool>
+pub(crate) fn typed<A, F, R, O>(about: About, function: F) -> Arc<dyn Tool>
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     F: Fn(ToolContext, A) -> R + Send + Sync + 'static,

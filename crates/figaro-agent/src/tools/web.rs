@@ -16,7 +16,7 @@ use figaro_domain::source::Source;
 use figaro_domain::tool::{Effect, SideEffects, StatusKey, ToolKind};
 
 /// The most pages a search gives.
-pub const MAX_HITS: usize = 5;
+pub(crate) const MAX_HITS: usize = 5;
 
 /// The most characters of a query: Tavily takes no more.
 const MAX_QUERY_CHARS: usize = 400;
@@ -42,20 +42,20 @@ pub trait WebSearch: Debug + Send + Sync {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
     /// The service's own answer, where it gives one.
-    pub answer: Option<String>,
+    pub(crate) answer: Option<String>,
     /// The pages, best first.
-    pub results: Vec<Hit>,
+    pub(crate) results: Vec<Hit>,
 }
 
 /// A page that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hit {
+pub(crate) struct Hit {
     /// Its title; may be empty.
-    pub title: String,
+    pub(crate) title: String,
     /// The address of the page.
-    pub url: String,
+    pub(crate) url: String,
     /// What it says about the query.
-    pub content: String,
+    pub(crate) content: String,
 }
 
 /// Why a search failed, by what can be done about it; the words are for the model, and hold no secret.
@@ -92,7 +92,7 @@ struct Search {
 
 /// `web_search(query)` over this service.
 #[must_use]
-pub fn tool(web: Arc<dyn WebSearch>) -> Arc<dyn Tool> {
+pub(crate) fn tool(web: Arc<dyn WebSearch>) -> Arc<dyn Tool> {
     let about = About::new("web_search", ABOUT, Effect::Read, StatusKey("tool_search"));
     typed(about.of_kind(ToolKind::WebSearch), move |context: ToolContext, Search { query }| {
         let web = Arc::clone(&web);

@@ -41,7 +41,7 @@ enum Phase {
 
 /// Why a turn was told to end.
 #[derive(Debug, Clone, PartialEq)]
-pub enum CancelReason {
+pub(crate) enum CancelReason {
     /// A person wants no more of it.
     Stopped,
     /// The bot shuts down; the next start goes on with the turn.
@@ -59,7 +59,7 @@ impl Control {
 
     /// Why the turn was cancelled; of one that was not, that the bot shuts down.
     #[must_use]
-    pub fn reason(&self) -> CancelReason {
+    pub(crate) fn reason(&self) -> CancelReason {
         match &*self.phase.lock() {
             Phase::Ended(reason) => reason.clone(),
             Phase::Open | Phase::Committed | Phase::Parked => CancelReason::Shutdown,
@@ -72,7 +72,7 @@ impl Control {
     }
 
     /// The turn is about to show or do something; `false` if it has been told to end, and must do neither.
-    pub fn commit(&self) -> bool {
+    pub(crate) fn commit(&self) -> bool {
         let mut phase = self.phase.lock();
         match *phase {
             Phase::Open => *phase = Phase::Committed,

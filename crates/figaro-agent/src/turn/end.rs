@@ -1,4 +1,4 @@
-//! Ends a turn: looks up what its end depends on, has [`super::finish`] decide, writes that in one commit, and then has it
+//! Ends a turn: looks up what its end depends on, has `super::finish` decide, writes that in one commit, and then has it
 //! delivered.
 
 use std::collections::HashMap;

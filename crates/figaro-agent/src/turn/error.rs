@@ -15,7 +15,7 @@ const SERVED_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why a turn has no answer. Each case has a text for people and a stable label.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TurnError {
+pub(crate) enum TurnError {
     /// The provider of this model failed, in this way.
     #[error("{1}: {0}")]
     Model(ProviderError, ModelName),
@@ -102,7 +102,7 @@ impl TurnError {
 
     /// A short stable name for the log and for owners.
     #[must_use]
-    pub fn label(&self) -> &'static str {
+    pub(crate) fn label(&self) -> &'static str {
         match self {
             Self::Model(error, _) if error.is_about_content() => "filtered",
             Self::Model(error, _) => error.label(),
@@ -131,7 +131,7 @@ impl TurnError {
 
     /// A sentence that says what happened and what to do.
     #[must_use]
-    pub fn words(&self, texts: &Texts) -> String {
+    pub(crate) fn words(&self, texts: &Texts) -> String {
         let text = match self {
             Self::Model(error, model) => match error {
                 ProviderError::Unauthorized(_) => texts.error_unauthorized(),

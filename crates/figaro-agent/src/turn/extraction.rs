@@ -130,7 +130,7 @@ enum Failed {
 impl Extractor {
     /// Whether anything is remembered about people.
     #[must_use]
-    pub const fn is_on(&self) -> bool {
+    pub(crate) const fn is_on(&self) -> bool {
         self.rules.limit > 0
     }
 

@@ -1,25 +1,25 @@
 //! One turn: a question and its answer. The stages stand here in the order a turn passes them: [`queue`] keeps the order of
 //! a conversation, [`prepare`] loads what bears on the question and builds the request ([`window`]), [`run`] is the pure
-//! machine that decides what comes next, [`execute`] does it, [`finish`] decides what is written and said at the end, which
-//! [`end`] does. [`pipeline`] passes a turn from one to the next; [`outcome`] is how it ended.
+//! machine that decides what comes next, [`execute`] does it, `finish` decides what is written and said at the end, which
+//! [`end`] does. [`pipeline`] passes a turn from one to the next; `outcome` is how it ended.
 
 pub mod children;
 pub mod control;
 pub mod end;
-pub mod error;
+pub(crate) mod error;
 pub mod execute;
 pub mod extraction;
-pub mod finish;
+pub(crate) mod finish;
 mod kin;
 mod log;
 pub mod naming;
-pub mod outcome;
+pub(crate) mod outcome;
 pub mod parked;
 pub mod pipeline;
 pub mod prepare;
 pub mod question;
 pub mod queue;
-pub mod reply;
+pub(crate) mod reply;
 pub mod report;
 pub mod requested;
 pub mod rights;

@@ -16,20 +16,20 @@ const SILENT: &str = "[silent]";
 
 /// What a turn that waits for a person goes on with.
 #[derive(Debug)]
-pub struct Parking {
+pub(crate) struct Parking {
     /// The state of its machine, serialised: [`crate::turn::run`] goes on from it.
-    pub state: Value,
+    pub(crate) state: Value,
     /// The call that the answer is the result of.
-    pub call: Call,
+    pub(crate) call: Call,
     /// The question to the person.
-    pub question: PersonQuestion,
+    pub(crate) question: PersonQuestion,
     /// What children have said to the person in this turn, and stands before the question.
-    pub said: Vec<Said>,
+    pub(crate) said: Vec<Said>,
 }
 
 /// How a turn ended, or why it stopped. `turn::finish` makes of it what is written.
 #[derive(Debug)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// With words that are stored and sent.
     Answered(Answer),
     /// Without words to send: a tool sent them already, or there was nothing to say. Its words are stored.

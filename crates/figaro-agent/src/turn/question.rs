@@ -78,20 +78,20 @@ impl Question {
 
     /// The prompt of a task, whose run got its lease at `since`.
     #[must_use]
-    pub fn of_task(task: Task, since: DateTime<Utc>) -> Self {
+    pub(crate) fn of_task(task: Task, since: DateTime<Utc>) -> Self {
         let part = Inbound::of_task(&task, since);
         Self { task: Some(Box::new(task)), ..Self::new(part, Standing::Borrowed) }
     }
 
     /// The run of a task that this is.
     #[must_use]
-    pub fn lease(&self) -> Option<&Lease> {
+    pub(crate) fn lease(&self) -> Option<&Lease> {
         self.task.as_ref()?.lease.as_ref()
     }
 
     /// Whether it was asked in a group.
     #[must_use]
-    pub fn is_in_group(&self) -> bool {
+    pub(crate) fn is_in_group(&self) -> bool {
         self.parts.first().is_some_and(|part| part.place.is_group())
     }
 

@@ -4,9 +4,9 @@ use figaro_domain::delivery::Action;
 
 /// Words for the chat, and the buttons under them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reply {
+pub(crate) struct Reply {
     /// In Markdown; nothing is sent when it is empty.
-    pub markdown: String,
+    pub(crate) markdown: String,
     /// What the person may do about it, a button each.
-    pub actions: Vec<Action>,
+    pub(crate) actions: Vec<Action>,
 }

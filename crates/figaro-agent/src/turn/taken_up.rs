@@ -18,7 +18,7 @@ pub(super) const UNKNOWN_OUTCOME: &str =
 
 /// What is known of a turn that goes on; empty for one that begins.
 #[derive(Debug, Clone, Default)]
-pub struct TakenUp {
+pub(crate) struct TakenUp {
     /// The state it was stored in; none where it had not come so far.
     pub(super) state: Option<State>,
     /// The calls on record, by their ids: where they stood, and on which card they were approved.
@@ -112,7 +112,7 @@ fn state_of(checkpoint: &Checkpoint, run: RunId) -> Option<State> {
 
 /// The stored message that carries a call's result, and what the call left behind for its turn.
 #[must_use]
-pub fn result_message(
+pub(crate) fn result_message(
     session: SessionId,
     call: &ToolCall,
     output: String,

@@ -51,7 +51,7 @@ pub struct Filled {
     pub earlier: Vec<Origin>,
     /// Without it the record makes no sense: it goes with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_essential: bool,
+    pub(crate) is_essential: bool,
 }
 
 /// Where a value comes from: with what it was said in, it is forgotten.
@@ -90,7 +90,7 @@ impl Record {
 
     /// Whether it is of this kind of this pack.
     #[must_use]
-    pub fn is_of(&self, pack: &str, kind: &str) -> bool {
+    pub(crate) fn is_of(&self, pack: &str, kind: &str) -> bool {
         self.pack == pack && self.kind == kind
     }
 
@@ -104,13 +104,13 @@ impl Record {
 
     /// Whether it stands for the same thing as another one of its kind: with the same keys and, of readings, at the same time.
     #[must_use]
-    pub fn is_same_as(&self, other: &Self, keys: &[String]) -> bool {
+    pub(crate) fn is_same_as(&self, other: &Self, keys: &[String]) -> bool {
         self.at == other.at && self.has_keys_of(other, keys)
     }
 
     /// Whether it has the same keys as another one of its kind, as all readings of a history have.
     #[must_use]
-    pub fn has_keys_of(&self, other: &Self, keys: &[String]) -> bool {
+    pub(crate) fn has_keys_of(&self, other: &Self, keys: &[String]) -> bool {
         let is_same = |key: &String| match (self.value(key), other.value(key)) {
             (Some(FieldValue::Text(one)), Some(FieldValue::Text(two))) => plain(one) == plain(two),
             (one, two) => one == two,

@@ -20,14 +20,11 @@ mod words;
 pub use book::{Book, Entry};
 pub use following::{Change, Following, Forms, following};
 pub use kept::{Filled, MAX_RECORDS, Origin, Record};
-pub use pack::{
-    Field, FieldType, Kind, MAX_LIST_ITEMS, MAX_TEXT_CHARS, Pack, Range, Remind, Rules, Series, Share,
-};
-pub use read::{Named, Reading, Values, read_fields, read_moment};
+pub use pack::{Field, FieldType, Kind, Pack, Range, Remind, Rules, Series, Share};
+pub use read::{Reading, Values, read_fields, read_moment};
 pub use reminders::{Reminder, reminders};
-pub use removal::{KindKeys, Removal, Removed, Restored, restoring};
+pub use removal::{Removal, Removed, Restored, restoring};
 pub use saving::{Draft, Saved, saving, without_fields};
 pub use series::{Point, Trend, points, trend};
-pub use times::Times;
 pub use value::FieldValue;
 pub use words::Words;

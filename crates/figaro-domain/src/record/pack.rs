@@ -3,9 +3,9 @@
 use super::words::Words;
 
 /// The most characters of a text in a field.
-pub const MAX_TEXT_CHARS: usize = 500;
+pub(crate) const MAX_TEXT_CHARS: usize = 500;
 /// The most items of a list in a field.
-pub const MAX_LIST_ITEMS: usize = 30;
+pub(crate) const MAX_LIST_ITEMS: usize = 30;
 
 /// A context pack, as its file declares it.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,7 +118,7 @@ pub struct Field {
 /// What may stand in a field.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FieldType {
-    /// Words in one line, at most [`MAX_TEXT_CHARS`] characters.
+    /// Words in one line, at most `MAX_TEXT_CHARS` characters.
     Text,
     /// A number.
     Number(Range),
@@ -134,7 +134,7 @@ pub enum FieldType {
     Moment,
     /// One of these words.
     Choice(Vec<String>),
-    /// Several words, at most [`MAX_LIST_ITEMS`].
+    /// Several words, at most `MAX_LIST_ITEMS`.
     List,
     /// Another record, of this kind of the same pack.
     Ref(String),

@@ -24,11 +24,11 @@ const YEARS: RangeInclusive<i32> = 1900..=2200;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
     /// The record.
-    pub id: RecordId,
+    pub(crate) id: RecordId,
     /// The name of its kind.
-    pub kind: String,
+    pub(crate) kind: String,
     /// What it is called.
-    pub name: String,
+    pub(crate) name: String,
 }
 
 /// What fields are read by.

@@ -27,7 +27,7 @@ pub struct Reminder {
     /// Whether it comes again and again.
     pub recurring: bool,
     /// The single time, UTC; `None` if it comes again and again.
-    pub at: Option<DateTime<Utc>>,
+    pub(crate) at: Option<DateTime<Utc>>,
 }
 
 /// The reminders that an entry offers, in the language of this IETF tag; none where it has no time to come.

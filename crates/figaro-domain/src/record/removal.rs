@@ -23,11 +23,11 @@ pub struct Removal {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KindKeys {
     /// The name of the pack.
-    pub pack: String,
+    pub(crate) pack: String,
     /// The name of the kind.
-    pub kind: String,
+    pub(crate) kind: String,
     /// The names of the fields.
-    pub keys: Vec<String>,
+    pub(crate) keys: Vec<String>,
 }
 
 /// What was removed, with all that it takes to put it back.

@@ -8,6 +8,8 @@ use chrono_tz::Tz;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::read::Named;
+use super::times::Times;
 use super::*;
 use figaro_base::ids::{ChatId, RecordId, RunId, UserId};
 

@@ -27,7 +27,7 @@ impl Times {
     ///
     /// # Errors
     /// In words for whoever wrote it.
-    pub fn read(text: &str, zone: Tz, now: DateTime<Utc>) -> Result<Self, String> {
+    pub(crate) fn read(text: &str, zone: Tz, now: DateTime<Utc>) -> Result<Self, String> {
         let text = text.trim();
         let parts: Vec<&str> =
             text.split([',', ';']).map(str::trim).filter(|part| !part.is_empty()).collect();

@@ -71,7 +71,7 @@ impl FieldValue {
 
     /// The number that can be drawn; `None` for what is none.
     #[must_use]
-    pub const fn number(&self) -> Option<f64> {
+    pub(crate) const fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
             Self::Integer(number) => Some(*number as f64),

@@ -26,7 +26,7 @@ mod tests;
 mod wall;
 mod zoned;
 
-pub use cron::Cron;
+pub(crate) use cron::Cron;
 pub use error::ScheduleError;
 pub use shape::Shape;
 pub use zoned::split_zone;
@@ -97,7 +97,7 @@ impl Schedule {
     /// The latest run until an instant, which counts. A cron is followed 40 years back, over the time before it was
     /// written too.
     #[must_use]
-    pub fn last(&self, zone: Tz, until: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    pub(crate) fn last(&self, zone: Tz, until: DateTime<Utc>) -> Option<DateTime<Utc>> {
         match self {
             Self::Cron(cron) => cron.last(zone, until),
             Self::Once { at, .. } => Some(*at).filter(|at| *at <= until),
@@ -105,7 +105,11 @@ impl Schedule {
     }
 
     /// All runs after an instant, in order.
-    pub fn upcoming(&self, zone: Tz, after: DateTime<Utc>) -> impl Iterator<Item = DateTime<Utc>> + '_ {
+    pub(crate) fn upcoming(
+        &self,
+        zone: Tz,
+        after: DateTime<Utc>,
+    ) -> impl Iterator<Item = DateTime<Utc>> + '_ {
         std::iter::successors(self.next(zone, after), move |last| self.next(zone, *last))
     }
 
@@ -132,7 +136,7 @@ impl Schedule {
     /// How late a missed run may still be run: a single one 24 hours, a recurring one half of the time to the next one,
     /// at least 2 minutes and at most 6 hours.
     #[must_use]
-    pub fn grace(&self, zone: Tz, due: DateTime<Utc>) -> TimeDelta {
+    pub(crate) fn grace(&self, zone: Tz, due: DateTime<Utc>) -> TimeDelta {
         match self {
             Self::Once { .. } => ONCE_GRACE,
             Self::Cron(cron) => {

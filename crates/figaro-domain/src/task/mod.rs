@@ -30,7 +30,7 @@ use super::schedule::Schedule;
 use figaro_base::ids::{MessageId, RecordId, RunId, TaskId};
 use figaro_base::text::one_line;
 
-pub use change::{NotNow, TaskChange};
+pub use change::TaskChange;
 pub use cost::Cost;
 pub use edit::TaskEdit;
 pub use if_missed::IfMissed;
@@ -51,17 +51,17 @@ pub const MAX_RUN_MESSAGES: usize = 5;
 /// The most messages of that answer; the last one of a longer one is the whole of it as a document.
 pub const MAX_ANSWER_MESSAGES: usize = 5;
 /// The pauses between the attempts for one due time: one attempt more than there are pauses.
-pub const PAUSES: [TimeDelta; 2] = [TimeDelta::minutes(1), TimeDelta::minutes(5)];
+pub(crate) const PAUSES: [TimeDelta; 2] = [TimeDelta::minutes(1), TimeDelta::minutes(5)];
 /// The number of due times in a row at which a task may fail before it is paused.
 pub const MAX_FAILURES: u32 = 5;
 /// A run that was lost in a crash so often has failed: it may be what brought the process down.
 pub const MAX_TAKEN_UP: u32 = 10;
 /// People are not told of a failure that is the same as that of the run before, where that ended less than this time ago.
-pub const REPEATED_FAILURE_WINDOW: TimeDelta = TimeDelta::hours(3);
+pub(crate) const REPEATED_FAILURE_WINDOW: TimeDelta = TimeDelta::hours(3);
 /// How long a lease holds without being renewed; then the scheduler looks whether its run still exists.
 pub const LEASE: TimeDelta = TimeDelta::minutes(5);
 /// How long an answer to the question of a missed run is waited for, from its due time.
-pub const ASKED_FOR: TimeDelta = TimeDelta::days(7);
+pub(crate) const ASKED_FOR: TimeDelta = TimeDelta::days(7);
 
 /// A scheduled prompt of a chat: what to do, when, and its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -165,7 +165,7 @@ pub struct Lease {
     /// The due time it is for, UTC; for a run that a person started, the time they did.
     pub due: DateTime<Utc>,
     /// The number of the attempt, from 1.
-    pub attempt: u32,
+    pub(crate) attempt: u32,
     /// How often it was continued after a crash or a lost run.
     pub taken_up: u32,
     /// Whether a person started it, beside the schedule.
@@ -174,7 +174,7 @@ pub struct Lease {
     pub late: bool,
     /// What earlier tries for the same due time have taken.
     #[serde(default)]
-    pub before: Cost,
+    pub(crate) before: Cost,
     /// When the run got the lease, UTC.
     pub since: DateTime<Utc>,
     /// When the scheduler looks whether the run still exists, unless it has ended. Stored under its earlier name.

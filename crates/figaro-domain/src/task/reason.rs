@@ -43,7 +43,7 @@ pub enum Reason {
 impl Reason {
     /// Whether the task itself may be at fault, so that it is paused after enough of them.
     #[must_use]
-    pub const fn counts(&self) -> bool {
+    pub(crate) const fn counts(&self) -> bool {
         !matches!(self, Self::Budget { .. })
     }
 

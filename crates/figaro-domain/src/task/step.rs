@@ -19,7 +19,7 @@ pub struct TaskStep {
 impl Task {
     /// Makes a change, as [`Task::apply`]; `None` if it does not fit.
     #[must_use]
-    pub fn step(&self, change: TaskChange, now: DateTime<Utc>) -> Option<TaskStep> {
+    pub(crate) fn step(&self, change: TaskChange, now: DateTime<Utc>) -> Option<TaskStep> {
         let mut after = self.clone();
         let entry = after.apply(change, now).ok()?;
         Some(TaskStep { before: self.clone(), after, entry })

@@ -4,6 +4,7 @@ use chrono::{DateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 use proptest::prelude::*;
 
+use super::change::NotNow;
 use super::*;
 use crate::chat::{ChatKind, Place};
 use figaro_base::ids::{ChatId, UserId};

@@ -58,7 +58,7 @@ pub struct Checkpoint {
 impl ActiveTurn {
     /// A turn that answers no message yet, whose question is appended at the end of a session.
     #[must_use]
-    pub fn new(conversation: Conversation, tail: &SessionTail, now: DateTime<Utc>) -> Self {
+    pub(crate) fn new(conversation: Conversation, tail: &SessionTail, now: DateTime<Utc>) -> Self {
         Self {
             id: RunId::new(),
             conversation,

@@ -67,22 +67,22 @@ pub struct ChangeSet(Vec<Change>);
 
 impl ChangeSet {
     /// Adds a change behind the others.
-    pub fn add(&mut self, change: Change) {
+    pub(crate) fn add(&mut self, change: Change) {
         self.0.push(change);
     }
 
     /// Adds a message, to be written at its index.
-    pub fn add_message(&mut self, message: Message) {
+    pub(crate) fn add_message(&mut self, message: Message) {
         self.add(Change::PutMessage(Box::new(message)));
     }
 
     /// Adds a delivery, with the place of the stored answer that it carries.
-    pub fn add_delivery(&mut self, delivery: PendingDelivery, answer: Option<EntryKey>) {
+    pub(crate) fn add_delivery(&mut self, delivery: PendingDelivery, answer: Option<EntryKey>) {
         self.add(Change::PutDelivery(Box::new(delivery), answer));
     }
 
     /// Has the updates of these origins count as dealt with. Only messages of Telegram have any.
-    pub fn settle(&mut self, origins: &[Origin]) {
+    pub(crate) fn settle(&mut self, origins: &[Origin]) {
         let updates: Vec<UpdateId> = origins.iter().filter_map(|origin| origin.update()).collect();
         if !updates.is_empty() {
             self.add(Change::Settle(updates));
@@ -90,12 +90,12 @@ impl ChangeSet {
     }
 
     /// Adds the step of a task, if there is one.
-    pub fn add_step(&mut self, step: Option<TaskStep>) {
+    pub(crate) fn add_step(&mut self, step: Option<TaskStep>) {
         self.0.extend(step.map(|step| Change::ChangeTask(Box::new(step))));
     }
 
     /// Adds all changes of another set behind its own.
-    pub fn append(&mut self, other: Self) {
+    pub(crate) fn append(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 }
@@ -138,12 +138,12 @@ pub struct Transition<T> {
 
 impl<T> Transition<T> {
     /// A transition that writes nothing.
-    pub fn unchanged(output: T) -> Self {
+    pub(crate) fn unchanged(output: T) -> Self {
         Self { output, changes: ChangeSet::default() }
     }
 
     /// The same changes with another output.
-    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Transition<U> {
+    pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Transition<U> {
         Transition { output: make(self.output), changes: self.changes }
     }
 }

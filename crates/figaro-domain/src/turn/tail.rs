@@ -17,7 +17,7 @@ pub struct SessionTail {
 impl SessionTail {
     /// The end of a session that has no messages yet.
     #[must_use]
-    pub const fn empty(session: Session) -> Self {
+    pub(crate) const fn empty(session: Session) -> Self {
         Self { session: session.id, record: Some(session), next_index: 0 }
     }
 }

@@ -91,14 +91,14 @@ struct Spent {
 
 /// A place among the questions that are answered at the same time, until it is dropped.
 #[derive(Debug)]
-pub struct Room {
+pub(crate) struct Room {
     _own: OwnedSemaphorePermit,
     _shared: OwnedSemaphorePermit,
 }
 
 /// Room for the bytes of a body, until it is dropped.
 #[derive(Debug, Default)]
-pub struct Bytes {
+pub(crate) struct Bytes {
     own: Option<OwnedSemaphorePermit>,
     shared: Option<OwnedSemaphorePermit>,
 }
@@ -128,7 +128,7 @@ impl Account {
 
     /// What the log and the metrics call it.
     #[must_use]
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
@@ -136,7 +136,7 @@ impl Account {
     ///
     /// # Errors
     /// When there were too many in a minute.
-    pub fn count(&self) -> Result<(), ApiError> {
+    pub(crate) fn count(&self) -> Result<(), ApiError> {
         let Some(Err(early)) = self.rate.as_ref().map(RateLimiter::check) else { return Ok(()) };
         let wait = early.wait_time_from(DefaultClock::default().now());
         let words = "there were too many requests by this key or token; there may be so many in a minute, and no more";
@@ -147,7 +147,7 @@ impl Account {
     ///
     /// # Errors
     /// When there is none, or the tokens of the day are used up.
-    pub fn admit(&self, now: DateTime<Utc>) -> Result<Room, ApiError> {
+    pub(crate) fn admit(&self, now: DateTime<Utc>) -> Result<Room, ApiError> {
         if let Some(most) = self.limits.per_day {
             let spent = self.spent.lock();
             if spent.day == now.date_naive() && spent.tokens >= most {
@@ -170,7 +170,7 @@ impl Account {
     ///
     /// # Errors
     /// When there is none.
-    pub fn follow(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+    pub(crate) fn follow(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         self.followers.clone().try_acquire_owned().map_err(|_full| {
             let words = format!(
                 "{MAX_FOLLOWERS} connections follow turns by this key or token already; end one of them, or ask again when a turn is over"
@@ -183,7 +183,7 @@ impl Account {
     ///
     /// # Errors
     /// When the bodies of this caller, or of all, have as many as they may.
-    pub fn hold(&self, bytes: usize, held: &mut Bytes) -> Result<(), ApiError> {
+    pub(crate) fn hold(&self, bytes: usize, held: &mut Bytes) -> Result<(), ApiError> {
         let count = u32::try_from(bytes).unwrap_or(u32::MAX);
         let own = self.bytes.clone().try_acquire_many_owned(count).map_err(|_full| {
             let words = format!(
@@ -202,7 +202,7 @@ impl Account {
     }
 
     /// Counts what was used.
-    pub fn spend(&self, tokens: u64, today: NaiveDate) {
+    pub(crate) fn spend(&self, tokens: u64, today: NaiveDate) {
         let mut spent = self.spent.lock();
         if spent.day != today {
             *spent = Spent { day: today, tokens: 0 };

@@ -11,21 +11,21 @@ const MAX_CLIENT: usize = 64;
 
 /// What the headers of a question ask for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wishes {
+pub(crate) struct Wishes {
     /// The session that it belongs to; `None` for a question that stands alone.
-    pub session: Option<String>,
+    pub(crate) session: Option<String>,
     /// The model that answers.
-    pub model: Option<ModelName>,
+    pub(crate) model: Option<ModelName>,
     /// The agent that answers.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// It only tests an agent: nothing of it is kept.
-    pub is_eval: bool,
+    pub(crate) is_eval: bool,
     /// The kind of client.
-    pub client: Option<String>,
+    pub(crate) client: Option<String>,
     /// The context packs whose records whoever asks keeps from now on.
-    pub packs: Option<Vec<String>>,
+    pub(crate) packs: Option<Vec<String>>,
     /// Whether events of the turn are sent beside its words.
-    pub events: bool,
+    pub(crate) events: bool,
 }
 
 impl Wishes {
@@ -33,7 +33,7 @@ impl Wishes {
     ///
     /// # Errors
     /// What is wrong with the first that is.
-    pub fn read(headers: &HeaderMap) -> Result<Self, ApiError> {
+    pub(crate) fn read(headers: &HeaderMap) -> Result<Self, ApiError> {
         let stateless = flag(headers, "x-stateless")?;
         let session = match header(headers, "x-session-id")? {
             Some(session) => Some(named("X-Session-Id", session)?.to_owned()),

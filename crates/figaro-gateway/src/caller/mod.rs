@@ -14,8 +14,8 @@ use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 
-pub use self::account::{Account, Bytes, Room};
-pub use self::headers::Wishes;
+pub(crate) use self::account::{Account, Bytes, Room};
+pub(crate) use self::headers::Wishes;
 use self::known::Keyed;
 pub use self::known::Known;
 pub(super) use self::names::header;
@@ -43,17 +43,17 @@ pub struct Caller {
 
 /// Where somebody talks.
 #[derive(Debug, Clone)]
-pub struct Spot {
+pub(crate) struct Spot {
     /// The conversation.
-    pub place: Place,
+    pub(crate) place: Place,
     /// The person, as turns know them.
-    pub user: UserId,
+    pub(crate) user: UserId,
 }
 
 impl Caller {
     /// The name in the log.
     #[must_use]
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.account.name()
     }
 
@@ -61,7 +61,7 @@ impl Caller {
     ///
     /// # Errors
     /// If they may not.
-    pub fn require(&self, may: impl Fn(&Rights) -> bool, what: &str) -> Result<(), ApiError> {
+    pub(crate) fn require(&self, may: impl Fn(&Rights) -> bool, what: &str) -> Result<(), ApiError> {
         match may(&self.rights) {
             true => Ok(()),
             false => Err(ApiError::forbidden(format!("this key or token is not good for {what}"))),
@@ -76,7 +76,7 @@ impl Caller {
 
     /// The name of all that is one person's: their sessions are parts of it. `None` for somebody unknown.
     #[must_use]
-    pub fn home(&self) -> Option<ExternalName> {
+    pub(crate) fn home(&self) -> Option<ExternalName> {
         self.user.as_deref().map(|user| ExternalName::person(&self.tenant, user))
     }
 
@@ -95,7 +95,7 @@ impl Caller {
 
     /// This caller in a conversation. Somebody unknown is another person in each.
     #[must_use]
-    pub fn in_conversation(&self, conversation: Conversation) -> Spot {
+    pub(crate) fn in_conversation(&self, conversation: Conversation) -> Spot {
         Spot {
             place: Place::external(conversation),
             user: self.person().unwrap_or_else(|| self.unknown(conversation.chat)),
@@ -104,21 +104,21 @@ impl Caller {
 
     /// Somebody unknown, told from others by this. No person has a name that begins with a blank.
     #[must_use]
-    pub fn unknown(&self, by: impl std::fmt::Display) -> UserId {
+    pub(crate) fn unknown(&self, by: impl std::fmt::Display) -> UserId {
         UserId::external(&self.tenant, &format!(" {by}"))
     }
 
     /// The conversation of a question that stands alone: nobody else has it. All such questions are of one chat, so that the books of
     /// what was spent have one place for them; those of somebody unknown are booked to one such person of the tenant.
     #[must_use]
-    pub fn alone(&self) -> Spot {
+    pub(crate) fn alone(&self) -> Spot {
         let user = self.person().unwrap_or_else(|| self.unknown("anonymous"));
         Spot { place: Place::external(Conversation::unnamed(RequestId::new())), user }
     }
 
     /// In words that no other has: who sees what this one began.
     #[must_use]
-    pub fn identity(&self) -> String {
+    pub(crate) fn identity(&self) -> String {
         match &self.user {
             Some(user) => format!("user {}/{user}", self.tenant),
             None => format!("anonymous {}/{}", self.tenant, self.name()),

@@ -17,9 +17,9 @@ use figaro_agent::delivery::Told;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
     /// It ends with what was used.
-    pub with_usage: bool,
+    pub(crate) with_usage: bool,
     /// Events of the turn stand between its words.
-    pub with_events: bool,
+    pub(crate) with_events: bool,
 }
 
 struct Writing {

@@ -19,57 +19,57 @@ const MAX_MESSAGES: usize = 2_000;
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct ChatMessage {
     /// Who speaks.
-    pub role: String,
+    pub(crate) role: String,
     /// What is said: a text, or parts.
     #[serde(default)]
-    pub content: Option<Value>,
+    pub(crate) content: Option<Value>,
     /// The calls that the model has asked for.
     #[serde(default)]
-    pub tool_calls: Option<Vec<ToolCall>>,
+    pub(crate) tool_calls: Option<Vec<ToolCall>>,
     /// The call that this is the result of.
     #[serde(default)]
-    pub tool_call_id: Option<String>,
+    pub(crate) tool_call_id: Option<String>,
 }
 
 /// A call that the model has asked for.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct ToolCall {
     /// Its id.
-    pub id: String,
+    pub(crate) id: String,
     /// What is called.
-    pub function: Function,
+    pub(crate) function: Function,
 }
 
 /// What is called.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Function {
     /// The name of the tool.
-    pub name: String,
+    pub(crate) name: String,
     /// Its arguments: JSON as text or as it is.
     #[serde(default)]
-    pub arguments: Value,
+    pub(crate) arguments: Value,
 }
 
 /// A message, and its place in the body, such as `messages[2]`.
 #[derive(Debug, Clone)]
 pub(crate) struct Placed {
-    pub place: String,
-    pub message: ChatMessage,
+    pub(crate) place: String,
+    pub(crate) message: ChatMessage,
 }
 
 /// The messages of a request, told apart.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Talk {
     /// What the model is told to be; `None` for nothing.
-    pub prompt: Option<String>,
+    pub(crate) prompt: Option<String>,
     /// What was said before the question.
-    pub history: Vec<Item>,
+    pub(crate) history: Vec<Item>,
     /// The words of the question.
-    pub question: String,
+    pub(crate) question: String,
     /// The pictures that go with it.
-    pub images: Vec<Image>,
+    pub(crate) images: Vec<Image>,
     /// What was done since: calls of the caller's tools, and their results.
-    pub done: Vec<Item>,
+    pub(crate) done: Vec<Item>,
 }
 
 /// Tells the messages apart that the body has in this list.

@@ -68,9 +68,9 @@ pub(super) async fn all(follower: &mut Follower) -> Said {
 #[derive(Debug)]
 pub(super) struct Head {
     /// The id by which the turn can be followed.
-    pub turn: String,
+    pub(crate) turn: String,
     /// The session that it belongs to.
-    pub session: Option<String>,
+    pub(crate) session: Option<String>,
 }
 
 impl Head {

@@ -23,12 +23,12 @@ use figaro_provider::{Item, Options};
 #[serde(expecting = "an object")]
 pub(crate) struct ChatRequest {
     /// Figaro or an agent of it.
-    pub model: String,
+    pub(crate) model: String,
     /// The conversation.
-    pub messages: Vec<ChatMessage>,
+    pub(crate) messages: Vec<ChatMessage>,
     /// Whether the answer comes as it is written.
     #[serde(default)]
-    pub stream: Option<bool>,
+    pub(crate) stream: Option<bool>,
     #[serde(default)]
     stream_options: Option<StreamOptions>,
     #[serde(default)]
@@ -79,10 +79,10 @@ pub(crate) struct Sampling {
 pub(crate) struct Extras {
     /// The persona of a file.
     #[serde(default)]
-    pub persona: Option<String>,
+    pub(crate) persona: Option<String>,
     /// Files that were stored before.
     #[serde(default)]
-    pub file_ids: Option<Vec<String>>,
+    pub(crate) file_ids: Option<Vec<String>>,
 }
 
 /// What is in the dialect and not here: refused where it would change the answer.
@@ -153,15 +153,15 @@ impl ChatRequest {
 #[derive(Debug)]
 pub(crate) struct Asks {
     /// The words of the question.
-    pub words: String,
+    pub(crate) words: String,
     /// What was said before.
-    pub history: Vec<Item>,
+    pub(crate) history: Vec<Item>,
     /// What was done since.
-    pub done: Vec<Item>,
+    pub(crate) done: Vec<Item>,
     /// What is asked of Figaro beyond the dialect.
-    pub extras: Option<Extras>,
+    pub(crate) extras: Option<Extras>,
     /// The rest.
-    pub requested: Requested,
+    pub(crate) requested: Requested,
 }
 
 /// The question of a request, with what its headers ask for.

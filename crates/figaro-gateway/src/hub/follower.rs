@@ -9,7 +9,7 @@ use figaro_agent::delivery::Told;
 
 /// Follows a turn from its beginning. When the last one is dropped before the turn is over, the turn is stopped.
 #[derive(Debug)]
-pub struct Follower {
+pub(crate) struct Follower {
     turn: Arc<Turn>,
     at: usize,
     news: watch::Receiver<()>,
@@ -18,19 +18,19 @@ pub struct Follower {
 impl Follower {
     /// Follows this turn from its beginning on.
     #[must_use]
-    pub fn new(turn: Arc<Turn>) -> Self {
+    pub(crate) fn new(turn: Arc<Turn>) -> Self {
         let news = turn.join();
         Self { turn, at: 0, news }
     }
 
     /// The turn.
     #[must_use]
-    pub const fn turn(&self) -> &Arc<Turn> {
+    pub(crate) const fn turn(&self) -> &Arc<Turn> {
         &self.turn
     }
 
     /// What it tells next; `None` once it is over and has told all.
-    pub async fn next(&mut self) -> Option<Arc<Told>> {
+    pub(crate) async fn next(&mut self) -> Option<Arc<Told>> {
         loop {
             self.news.mark_unchanged();
             let (told, is_over) = self.turn.at(self.at);
@@ -45,7 +45,7 @@ impl Follower {
     }
 
     /// What comes of it once it is over, for as long as something may.
-    pub async fn next_after(&mut self) -> Option<Arc<Told>> {
+    pub(crate) async fn next_after(&mut self) -> Option<Arc<Told>> {
         loop {
             self.news.mark_unchanged();
             let (told, _) = self.turn.at(self.at);

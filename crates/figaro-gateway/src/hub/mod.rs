@@ -14,10 +14,10 @@ use std::sync::Arc;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
-pub use self::follower::Follower;
+pub(crate) use self::follower::Follower;
 pub use self::listener::GatewayDelivery;
 pub use self::runner::GatewayRunner;
-pub use self::turn::{Asked, Cut, Turn};
+pub(crate) use self::turn::{Asked, Cut, Turn};
 use super::handover::Handovers;
 use figaro_agent::turn::control::Control;
 use figaro_base::ids::{RequestId, RunId};
@@ -49,7 +49,7 @@ struct Turns {
 impl Hub {
     /// A turn that waits from now on; whoever asked follows it.
     #[must_use]
-    pub fn expect(&self, asked: Asked) -> Follower {
+    pub(crate) fn expect(&self, asked: Asked) -> Follower {
         let turn = Arc::new(Turn::new(asked));
         let mut turns = self.turns();
         turns.forget();
@@ -59,19 +59,19 @@ impl Hub {
 
     /// A turn by its id, for whoever began it.
     #[must_use]
-    pub fn turn(&self, id: RequestId, identity: &str) -> Option<Arc<Turn>> {
+    pub(crate) fn turn(&self, id: RequestId, identity: &str) -> Option<Arc<Turn>> {
         self.any_turn(id, identity).filter(|turn| !turn.is_forgotten())
     }
 
     /// The same, also one that was forgotten while it runs: it can still be stopped.
     #[must_use]
-    pub fn any_turn(&self, id: RequestId, identity: &str) -> Option<Arc<Turn>> {
+    pub(crate) fn any_turn(&self, id: RequestId, identity: &str) -> Option<Arc<Turn>> {
         self.turns().all.get(&id).filter(|turn| turn.is_of(identity)).cloned()
     }
 
     /// The newest turn of a conversation.
     #[must_use]
-    pub fn newest_in(&self, conversation: Conversation) -> Option<Arc<Turn>> {
+    pub(crate) fn newest_in(&self, conversation: Conversation) -> Option<Arc<Turn>> {
         let turns = self.turns();
         let mut newest = turns.all.values().rev();
         newest.find(|turn| turn.conversation() == conversation && !turn.is_forgotten()).cloned()
@@ -104,13 +104,13 @@ impl Hub {
     }
 
     /// Forgets what turns of a conversation have told and left to their callers: it was erased.
-    pub fn forget_conversation(&self, conversation: Conversation) {
+    pub(crate) fn forget_conversation(&self, conversation: Conversation) {
         self.forget(|turn| turn.conversation() == conversation);
         self.handovers.forget(|_, there| there == conversation);
     }
 
     /// The same for all turns of one who asks.
-    pub fn forget_caller(&self, identity: &str) {
+    pub(crate) fn forget_caller(&self, identity: &str) {
         self.forget(|turn| turn.is_of(identity));
         self.handovers.forget(|known, _| known == identity);
     }
@@ -130,7 +130,7 @@ impl Hub {
 
     /// What was done since a question, where a turn of this caller had left its last calls.
     #[must_use]
-    pub fn resumed(&self, identity: &str, done: Vec<Item>) -> Vec<Item> {
+    pub(crate) fn resumed(&self, identity: &str, done: Vec<Item>) -> Vec<Item> {
         self.handovers.resumed(identity, done)
     }
 
@@ -141,7 +141,7 @@ impl Hub {
 
     /// How many turns wait or run.
     #[must_use]
-    pub fn open(&self) -> usize {
+    pub(crate) fn open(&self) -> usize {
         self.turns().all.values().filter(|turn| turn.ended_at().is_none()).count()
     }
 

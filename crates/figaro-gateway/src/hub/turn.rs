@@ -22,32 +22,32 @@ const TEACHES: Duration = Duration::from_secs(10);
 
 /// A question that is on its way.
 #[derive(Debug)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// What was asked for beside it.
-    pub requested: Arc<Requested>,
+    pub(crate) requested: Arc<Requested>,
     /// Where it is answered.
-    pub conversation: Conversation,
+    pub(crate) conversation: Conversation,
     /// The session that it belongs to, as its caller calls it.
-    pub session: Option<String>,
+    pub(crate) session: Option<String>,
     /// It is read for what is to be remembered of whoever asks.
-    pub teaches: bool,
+    pub(crate) teaches: bool,
     /// Whoever may follow it, in words that no other has.
-    pub identity: String,
+    pub(crate) identity: String,
     /// Who asks, as what they have used is counted.
-    pub account: Arc<Account>,
+    pub(crate) account: Arc<Account>,
     /// Its place among their questions.
-    pub room: Room,
+    pub(crate) room: Room,
     /// What its body takes.
-    pub bytes: Bytes,
+    pub(crate) bytes: Bytes,
     /// The calls of its session whose results it brings.
-    pub resumes: Option<Mark>,
+    pub(crate) resumes: Option<Mark>,
     /// Where it waits.
-    pub mailboxes: Mailboxes,
+    pub(crate) mailboxes: Mailboxes,
 }
 
 /// A turn and all that it has told.
 #[derive(Debug)]
-pub struct Turn {
+pub(crate) struct Turn {
     id: RequestId,
     agent: Option<String>,
     session: Option<String>,
@@ -87,7 +87,7 @@ struct Held {
 
 /// Why a turn that is over has no end of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cut {
+pub(crate) enum Cut {
     /// What was said was erased.
     Erased,
     /// Somebody stopped it before it began.
@@ -148,13 +148,13 @@ impl Turn {
 
     /// The id of the turn, by which callers follow and stop it.
     #[must_use]
-    pub const fn id(&self) -> RequestId {
+    pub(crate) const fn id(&self) -> RequestId {
         self.id
     }
 
     /// The agent that was asked for.
     #[must_use]
-    pub fn agent(&self) -> Option<&str> {
+    pub(crate) fn agent(&self) -> Option<&str> {
         self.agent.as_deref()
     }
 
@@ -171,13 +171,13 @@ impl Turn {
 
     /// What it has left to whoever asks, once it is over.
     #[must_use]
-    pub fn handover(&self) -> Option<Handover> {
+    pub(crate) fn handover(&self) -> Option<Handover> {
         self.log().handover.clone()
     }
 
     /// Why it has no end of its own; `None` where it has one, or is not over.
     #[must_use]
-    pub fn cut(&self) -> Option<Cut> {
+    pub(crate) fn cut(&self) -> Option<Cut> {
         self.log().cut
     }
 
@@ -229,7 +229,7 @@ impl Turn {
 
     /// What it has come to, once it has told that.
     #[must_use]
-    pub fn closing(&self) -> Option<TurnClosing> {
+    pub(crate) fn closing(&self) -> Option<TurnClosing> {
         self.log().told.iter().rev().find_map(|told| match &**told {
             Told::Event(TurnEvent { kind: TurnEventKind::Closed(closing), .. }) => Some((**closing).clone()),
             Told::Event(_) | Told::Words(_) | Told::Declined(_) => None,
@@ -238,13 +238,13 @@ impl Turn {
 
     /// Whether nothing more comes.
     #[must_use]
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.ended_at().is_some()
     }
 
     /// Where it is answered.
     #[must_use]
-    pub const fn conversation(&self) -> Conversation {
+    pub(crate) const fn conversation(&self) -> Conversation {
         self.conversation
     }
 
@@ -254,7 +254,7 @@ impl Turn {
 
     /// Whether this one may follow it.
     #[must_use]
-    pub fn is_of(&self, identity: &str) -> bool {
+    pub(crate) fn is_of(&self, identity: &str) -> bool {
         self.identity == identity
     }
 
@@ -288,7 +288,7 @@ impl Turn {
     }
 
     /// Nothing more comes of it.
-    pub fn end(&self) {
+    pub(crate) fn end(&self) {
         let mut log = self.log();
         log.state = State::Over(Instant::now());
         drop(log.held.take());
@@ -323,7 +323,7 @@ impl Turn {
     }
 
     /// Stops it, whoever follows it. One that waits is over at once, and leaves its queue.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         let mut log = self.log();
         match &log.state {
             State::Waiting => {}

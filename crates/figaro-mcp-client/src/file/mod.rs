@@ -25,9 +25,9 @@ pub struct ServerConfig {
     /// Its name: a letter, then letters, digits, `_` and `-`, 32 at most, without `__` and without `_` at its end.
     pub name: String,
     /// How it is reached.
-    pub way: Way,
+    pub(crate) way: Way,
     /// The longest that a call may take: 1 to 600 seconds.
-    pub timeout: Duration,
+    pub(crate) timeout: Duration,
     /// The tools that are called without a person's approval, by their names at the server; [`ALL`] for those that the server
     /// says to read only, or to destroy nothing.
     pub auto_approve: Vec<String>,
@@ -36,16 +36,16 @@ pub struct ServerConfig {
     /// It is not started.
     pub is_disabled: bool,
     /// The values that stand in the place of variables, wherever that is.
-    pub substituted: Substituted,
+    pub(crate) substituted: Substituted,
 }
 
 /// Values of variables: any may be a secret.
 #[derive(Debug, Clone, Default)]
-pub struct Substituted(Vec<SecretString>);
+pub(crate) struct Substituted(Vec<SecretString>);
 
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Way {
+pub(crate) enum Way {
     /// A program that is started, and spoken to by its standard input and output.
     Stdio(Program),
     /// An address, by streamable HTTP.
@@ -54,29 +54,29 @@ pub enum Way {
 
 /// A program that is a server.
 #[derive(Clone)]
-pub struct Program {
+pub(crate) struct Program {
     /// Its name or path.
-    pub command: String,
+    pub(crate) command: String,
     /// Its arguments.
-    pub args: Vec<String>,
+    pub(crate) args: Vec<String>,
     /// What its environment has beside the little that every program gets.
-    pub env: BTreeMap<String, SecretString>,
+    pub(crate) env: BTreeMap<String, SecretString>,
     /// The folder that it is started in; else the bot's.
-    pub folder: Option<PathBuf>,
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// The address of a server.
 #[derive(Clone)]
-pub struct Address {
+pub(crate) struct Address {
     /// It begins with `http://` or `https://`.
-    pub url: String,
+    pub(crate) url: String,
     /// What goes with every request.
-    pub headers: BTreeMap<String, SecretString>,
+    pub(crate) headers: BTreeMap<String, SecretString>,
 }
 
 impl ServerConfig {
     /// What no log and no chat may show of it.
-    pub fn secrets(&self) -> impl Iterator<Item = &SecretString> {
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &SecretString> {
         let named = match &self.way {
             Way::Stdio(program) => program.env.values(),
             Way::Http(address) => address.headers.values(),

@@ -21,7 +21,7 @@ pub use self::call::{CallError, Part, Reply};
 use self::keeper::Keeper;
 pub use self::recipe::ServerRecipe;
 pub use self::server::{Phase, Server, Status};
-pub use self::tools::{LeftOut, ServerTool};
+pub use self::tools::ServerTool;
 use super::file::ServerConfig;
 use figaro_base::shutdown::TaskTracker;
 use figaro_domain::approval::ToolOfServer;

@@ -106,7 +106,7 @@ impl Server {
 
     /// Tells of each change of how it is.
     #[must_use]
-    pub fn watch(&self) -> watch::Receiver<Status> {
+    pub(crate) fn watch(&self) -> watch::Receiver<Status> {
         self.status.subscribe()
     }
 
@@ -115,12 +115,6 @@ impl Server {
         let mut watch = self.watch();
         let begun = watch.wait_for(|status| status.phase != Phase::Starting).await;
         begun.map_or_else(|_| self.status(), |status| status.clone())
-    }
-
-    /// A tool by the name that models call it by.
-    #[must_use]
-    pub fn tool(&self, offered: &str) -> Option<Arc<ServerTool>> {
-        self.status.borrow().tools.iter().find(|tool| tool.name == offered).cloned()
     }
 
     /// Has it started anew, now; a call that is under way breaks.

@@ -51,7 +51,7 @@ pub enum Refusal {
 ///
 /// # Errors
 /// Why it does not.
-pub fn judge(said: Said<'_>, quote: &str, content: &str) -> Result<(), Refusal> {
+pub(crate) fn judge(said: Said<'_>, quote: &str, content: &str) -> Result<(), Refusal> {
     let least = if content.is_ascii() { MIN_CHARS } else { MIN_UNSPACED_CHARS };
     let chars = content.trim().chars().count();
     if !(least..=MAX_CONTENT_CHARS).contains(&chars) || content.trim().contains('\n') {

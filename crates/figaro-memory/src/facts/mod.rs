@@ -1,5 +1,5 @@
 //! What may be remembered about a person. A model proposes; what holds here is decided by rules over the person's own words,
-//! whatever the model says. Pure: [`judge()`] knows a message, [`plan`] the memories too.
+//! whatever the model says. Pure: `judge()` knows a message, [`plan`] the memories too.
 
 mod judge;
 mod lexicon;
@@ -12,7 +12,7 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
-pub use judge::{Refusal, Said, judge, may_hold_fact};
-pub use plan::{Known, Planned, plan};
-pub use proposal::{Action, MAX_PROPOSALS, Proposal, read, schema};
+pub use judge::{Said, may_hold_fact};
+pub use plan::{Known, plan};
+pub use proposal::{read, schema};
 pub use secrets::has_secret;

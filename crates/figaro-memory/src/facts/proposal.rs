@@ -5,12 +5,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// The most proposals of one answer.
-pub const MAX_PROPOSALS: usize = 20;
+pub(crate) const MAX_PROPOSALS: usize = 20;
 
 /// What is to become of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Action {
+pub(crate) enum Action {
     /// It is new.
     Create,
     /// It takes the place of what one memory says.
@@ -26,20 +26,20 @@ pub enum Action {
 #[serde(deny_unknown_fields)]
 pub struct Proposal {
     /// What is to be done.
-    pub change: Action,
+    pub(crate) change: Action,
     /// The label of the message that it rests on, such as `N1`.
-    pub message: String,
+    pub(crate) message: String,
     /// The person's words that say it.
-    pub quote: String,
+    pub(crate) quote: String,
     /// The fact; empty where one is removed.
     #[serde(default)]
-    pub content: String,
+    pub(crate) content: String,
     /// The labels of the memories that it is about, such as `M1`; none for a new one.
     #[serde(default)]
-    pub memories: Vec<String>,
+    pub(crate) memories: Vec<String>,
     /// Whether it is a lasting preference.
     #[serde(default)]
-    pub preference: bool,
+    pub(crate) preference: bool,
 }
 
 #[derive(Deserialize)]

@@ -3,6 +3,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
 
+use super::judge::Refusal;
+use super::proposal::{Action, Proposal};
 use super::*;
 use figaro_base::ids::{ChatId, SessionId, UserId};
 use figaro_domain::conversation::{EntryKey, Message, Role};

@@ -17,11 +17,11 @@ const VERSION: u8 = 2;
 /// Bytes that are no block of this format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a block of an index of this version")]
-pub struct BadBlock;
+pub(crate) struct BadBlock;
 
 /// The bytes of a block.
 #[must_use]
-pub fn encode(messages: &[Remembered]) -> Vec<u8> {
+pub(crate) fn encode(messages: &[Remembered]) -> Vec<u8> {
     let mut sessions: Vec<SessionId> = Vec::new();
     let mut numbers: HashMap<SessionId, u64> = HashMap::new();
     for message in messages {
@@ -56,7 +56,7 @@ pub fn encode(messages: &[Remembered]) -> Vec<u8> {
 ///
 /// # Errors
 /// Bytes that [`encode`] did not make.
-pub fn decode(bytes: &[u8]) -> Result<Vec<Remembered>, BadBlock> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<Remembered>, BadBlock> {
     let mut rest = Reader(bytes);
     if rest.byte()? != VERSION {
         return Err(BadBlock);

@@ -6,53 +6,53 @@ mod vectors;
 
 use std::collections::HashMap;
 
-pub use self::block::{BadBlock, decode, encode};
-pub use self::score::{Asked, Ranked};
-pub use self::vectors::Vectors;
+pub(crate) use self::block::{decode, encode};
+pub(crate) use self::score::{Asked, Ranked};
+pub(crate) use self::vectors::Vectors;
 use super::words::{Language, Term, Weighted};
 use figaro_base::ids::SessionId;
 
 /// A message as an index remembers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remembered {
+pub(crate) struct Remembered {
     /// The session that holds it.
-    pub session: SessionId,
+    pub(crate) session: SessionId,
     /// What is known of it beside its terms.
-    pub entry: Entry,
+    pub(crate) entry: Entry,
     /// Its terms, each once.
-    pub terms: Vec<Counted>,
+    pub(crate) terms: Vec<Counted>,
 }
 
 /// What is known of a message beside its terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Its place in the session.
-    pub index: u32,
+    pub(crate) index: u32,
     /// A part of its id: another message may have come to its place since.
-    pub check: u32,
+    pub(crate) check: u32,
     /// When it was written, in seconds since 1970.
-    pub at: i64,
+    pub(crate) at: i64,
     /// How many tokens it takes in a context, at most 65,535.
-    pub cost: u16,
+    pub(crate) cost: u16,
     /// From 0 to 10.
-    pub importance: u8,
+    pub(crate) importance: u8,
     /// The language it is written in, where that could be told.
-    pub language: Option<Language>,
+    pub(crate) language: Option<Language>,
 }
 
 /// A term of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
+pub(crate) struct Counted {
     /// The term.
-    pub term: Term,
+    pub(crate) term: Term,
     /// How often it stands there, in tenths.
-    pub tenths: u8,
+    pub(crate) tenths: u8,
 }
 
 impl Counted {
     /// Terms that may stand several times, each once.
     #[must_use]
-    pub fn of(terms: &[Weighted]) -> Vec<Self> {
+    pub(crate) fn of(terms: &[Weighted]) -> Vec<Self> {
         let mut sorted = terms.to_vec();
         sorted.sort_by_key(|one| one.term);
         let same = sorted.chunk_by(|one, other| one.term == other.term);
@@ -127,7 +127,7 @@ struct Last {
 
 /// The index of one chat: up to 16 million messages.
 #[derive(Debug, Default)]
-pub struct Index {
+pub(crate) struct Index {
     sessions: Vec<SessionId>,
     numbers: HashMap<SessionId, u32>,
     last: Vec<Last>,
@@ -141,31 +141,31 @@ pub struct Index {
 impl Index {
     /// How many messages there are.
     #[must_use]
-    pub const fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> usize {
         self.messages.len()
     }
 
     /// Whether there are none.
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
     /// What is known of the message at a place in the index, and its session.
     #[must_use]
-    pub fn message(&self, at: usize) -> Option<(SessionId, Entry)> {
+    pub(crate) fn message(&self, at: usize) -> Option<(SessionId, Entry)> {
         let placed = self.messages.get(at)?;
         Some((*self.sessions.get(placed.session as usize)?, placed.entry))
     }
 
     /// All messages with their places, in the order in which they came.
-    pub fn entries(&self) -> impl Iterator<Item = (usize, &Entry)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (usize, &Entry)> {
         self.messages.iter().map(|placed| &placed.entry).enumerate()
     }
 
     /// Where each message is, by its session and its index there. Of two that came to one place it is the later.
     #[must_use]
-    pub fn places(&self) -> HashMap<(SessionId, u32), usize> {
+    pub(crate) fn places(&self) -> HashMap<(SessionId, u32), usize> {
         let place = |(at, placed): (usize, &Placed)| {
             Some(((*self.sessions.get(placed.session as usize)?, placed.entry.index), at))
         };
@@ -174,14 +174,14 @@ impl Index {
 
     /// The index in its session behind the last message of it that is here: 0 for none.
     #[must_use]
-    pub fn next_of(&self, session: SessionId) -> u32 {
+    pub(crate) fn next_of(&self, session: SessionId) -> u32 {
         let last = self.numbers.get(&session).and_then(|number| self.last.get(*number as usize));
         last.and_then(|last| self.messages.get(last.at as usize)).map_or(0, |placed| placed.entry.index + 1)
     }
 
     /// The languages that at least one in twenty messages is in, most frequent first.
     #[must_use]
-    pub fn languages(&self) -> Vec<Language> {
+    pub(crate) fn languages(&self) -> Vec<Language> {
         let least = u32::try_from(self.messages.len() / 20).unwrap_or(u32::MAX).max(1);
         let mut spoken: Vec<(u32, Language)> =
             self.languages.iter().map(|(language, count)| (*count, *language)).collect();
@@ -192,7 +192,7 @@ impl Index {
 
     /// About how much memory it takes, in bytes.
     #[must_use]
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let postings: usize = self.postings.values().map(|list| list.capacity() * size_of::<Posting>()).sum();
         let table = self.postings.capacity() * (size_of::<Term>() + size_of::<Vec<Posting>>() + 1);
         self.messages.capacity() * size_of::<Placed>() + postings + table
@@ -200,13 +200,13 @@ impl Index {
 
     /// The place of a message.
     #[must_use]
-    pub fn at(&self, session: SessionId, index: u32) -> Option<usize> {
+    pub(crate) fn at(&self, session: SessionId, index: u32) -> Option<usize> {
         let number = *self.numbers.get(&session)?;
         self.messages.iter().rposition(|placed| placed.session == number && placed.entry.index == index)
     }
 
     /// Adds a message, or puts what it says now in the place of what it said.
-    pub fn put(&mut self, remembered: &Remembered) {
+    pub(crate) fn put(&mut self, remembered: &Remembered) {
         let Remembered { session, entry, .. } = remembered;
         if entry.index >= self.next_of(*session) {
             self.add(remembered);
@@ -240,7 +240,7 @@ impl Index {
     }
 
     /// Adds a message behind those of its session. One that is out of order or one too many is ignored.
-    pub fn add(&mut self, remembered: &Remembered) {
+    pub(crate) fn add(&mut self, remembered: &Remembered) {
         let Remembered { session, entry, terms } = remembered;
         let Ok(at) = u32::try_from(self.messages.len()) else { return };
         if entry.index < self.next_of(*session) || at >= 1 << 24 {

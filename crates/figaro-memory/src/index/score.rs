@@ -43,25 +43,25 @@ const MEANING: f32 = 0.5;
 
 /// What a question asks for.
 #[derive(Debug, Clone, Default)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// Its terms.
-    pub terms: Vec<Weighted>,
+    pub(crate) terms: Vec<Weighted>,
     /// The terms of those it may name.
-    pub speakers: Vec<Term>,
+    pub(crate) speakers: Vec<Term>,
     /// Whether it has so few that it goes on with what was said before.
-    pub is_short: bool,
+    pub(crate) is_short: bool,
     /// How near each message is to it in meaning, as [`Vectors::cosines`](super::Vectors::cosines) has it; empty where words
     /// alone count.
-    pub alike: Vec<f32>,
+    pub(crate) alike: Vec<f32>,
 }
 
 /// A message that bears on a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ranked {
+pub(crate) struct Ranked {
     /// Its place in the index.
-    pub at: usize,
+    pub(crate) at: usize,
     /// The more the better; above 0. Comparable within one question.
-    pub score: f32,
+    pub(crate) score: f32,
 }
 
 /// Scores under way.
@@ -84,7 +84,7 @@ impl Index {
     /// The `limit` messages that bear most on a question, best first, of one session or of all. Those that nothing of it is
     /// found in or near are left out.
     #[must_use]
-    pub fn rank(&self, asked: &Asked, session: Option<SessionId>, limit: usize) -> Vec<Ranked> {
+    pub(crate) fn rank(&self, asked: &Asked, session: Option<SessionId>, limit: usize) -> Vec<Ranked> {
         let only = session.map(|session| self.numbers.get(&session).copied().unwrap_or(NONE));
         if self.is_empty() || limit == 0 || only == Some(NONE) {
             return Vec::new();
@@ -112,7 +112,7 @@ impl Index {
     /// The messages that are nearest to a question in meaning, nearest first, of one session or of all, whatever their words.
     /// Those that are no nearer than most are left out.
     #[must_use]
-    pub fn nearest(&self, asked: &Asked, session: Option<SessionId>, limit: usize) -> Vec<Ranked> {
+    pub(crate) fn nearest(&self, asked: &Asked, session: Option<SessionId>, limit: usize) -> Vec<Ranked> {
         let only = session.map(|session| self.numbers.get(&session).copied().unwrap_or(NONE));
         let lifted = lifted(&asked.alike);
         let near = self.messages.iter().zip(lifted).enumerate();

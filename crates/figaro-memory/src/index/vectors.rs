@@ -13,7 +13,7 @@ const NEVER: f32 = -1.0;
 
 /// The vectors of the newest messages of an index. All are of one model.
 #[derive(Debug, Default)]
-pub struct Vectors {
+pub(crate) struct Vectors {
     /// How many numbers each has; 0 before the first.
     dimensions: usize,
     /// The place in the index of the first row.
@@ -25,7 +25,7 @@ pub struct Vectors {
 impl Vectors {
     /// The vector of the message at a place. One of another number of dimensions is ignored, and so is one of a message too
     /// old to be kept.
-    pub fn set(&mut self, at: usize, vector: &ByteVector) {
+    pub(crate) fn set(&mut self, at: usize, vector: &ByteVector) {
         if self.dimensions == 0 {
             self.dimensions = vector.numbers.len();
             self.numbers = vec![0; self.scales.len() * self.dimensions];
@@ -40,14 +40,14 @@ impl Vectors {
     }
 
     /// Forgets the vector of the message at a place, which says something else now.
-    pub fn forget(&mut self, at: usize) {
+    pub(crate) fn forget(&mut self, at: usize) {
         if let Some(scale) = at.checked_sub(self.first).and_then(|row| self.scales.get_mut(row)) {
             *scale = NONE;
         }
     }
 
     /// Notes that the message at a place gets none.
-    pub fn leave_out(&mut self, at: usize) {
+    pub(crate) fn leave_out(&mut self, at: usize) {
         if let Some(row) = self.row(at) {
             self.scales[row] = NEVER;
         }
@@ -56,7 +56,7 @@ impl Vectors {
     /// Whether the message at a place, of so many, may get a vector: it has none, nobody has said that it gets none, and it is
     /// not too old.
     #[must_use]
-    pub fn lacks(&self, at: usize, messages: usize) -> bool {
+    pub(crate) fn lacks(&self, at: usize, messages: usize) -> bool {
         let row = at.checked_sub(self.first);
         let has_none = row.is_some_and(|row| self.scales.get(row).is_none_or(|scale| *scale == NONE));
         has_none && at + self.most() >= messages
@@ -64,7 +64,7 @@ impl Vectors {
 
     /// How near each of so many messages is to a vector: the cosine of the angle between them, 0 for those without.
     #[must_use]
-    pub fn cosines(&self, asked: &ByteVector, messages: usize) -> Vec<f32> {
+    pub(crate) fn cosines(&self, asked: &ByteVector, messages: usize) -> Vec<f32> {
         let mut cosines = vec![0.0; messages];
         if self.dimensions == 0 || asked.numbers.len() != self.dimensions {
             return cosines;
@@ -80,19 +80,19 @@ impl Vectors {
 
     /// How many messages have one.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.scales.iter().filter(|scale| **scale > NONE).count()
     }
 
     /// Whether none has.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// About how much memory they take, in bytes.
     #[must_use]
-    pub const fn bytes(&self) -> usize {
+    pub(crate) const fn bytes(&self) -> usize {
         self.numbers.capacity() + self.scales.capacity() * size_of::<f32>()
     }
 

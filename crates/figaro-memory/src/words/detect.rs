@@ -30,7 +30,7 @@ const MIN_LETTERS: usize = 24;
 /// The language of a text; `None` where it cannot be told, or has no stems: Chinese, Japanese and Thai are cut into n-grams
 /// by their script.
 #[must_use]
-pub fn detect(text: &str) -> Option<Language> {
+pub(crate) fn detect(text: &str) -> Option<Language> {
     match script(text)? {
         Script::Latin => latin(text),
         Script::Only(language) => Some(language),

@@ -9,8 +9,7 @@ pub(super) const BEGINNING_WEIGHT: f32 = 0.3;
 /// A language whose words are brought to their stems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Language {
+pub(crate) enum Language {
     English = 1,
     Portuguese,
     Spanish,
@@ -34,7 +33,7 @@ pub enum Language {
 
 impl Language {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub(crate) const ALL: [Self; 19] = [
         Self::English,
         Self::Portuguese,
         Self::Spanish,
@@ -58,13 +57,13 @@ impl Language {
 
     /// The language with this number, as an index keeps it; `None` for a number of no language.
     #[must_use]
-    pub fn of_number(number: u8) -> Option<Self> {
+    pub(crate) fn of_number(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|language| *language as u8 == number)
     }
 
     /// Its ISO 639-1 code.
     #[must_use]
-    pub const fn code(self) -> &'static str {
+    pub(crate) const fn code(self) -> &'static str {
         match self {
             Self::English => "en",
             Self::Portuguese => "pt",

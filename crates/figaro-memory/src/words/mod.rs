@@ -15,20 +15,20 @@ mod term;
 use chrono::NaiveDate;
 use rust_stemmers::Stemmer;
 
-pub use self::detect::detect;
+pub(crate) use self::detect::detect;
 pub(super) use self::fold::{fold, lower};
 use self::language::BEGINNING_WEIGHT;
-pub use self::language::Language;
+pub(crate) use self::language::Language;
 use self::term::Kind;
-pub use self::term::Term;
+pub(crate) use self::term::Term;
 
 /// A term of a text, and how much it counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weighted {
+pub(crate) struct Weighted {
     /// The term.
-    pub term: Term,
+    pub(crate) term: Term,
     /// From 0 to 1.
-    pub weight: f32,
+    pub(crate) weight: f32,
 }
 
 /// A stem at least so long may be a compound.
@@ -46,7 +46,12 @@ const WRITTEN_WEIGHT: f32 = 0.6;
 
 /// The terms of something that was written: its words in this language, who wrote it, when, and the dates that it names.
 #[must_use]
-pub fn of_message(text: &str, language: Option<Language>, speaker: &str, day: NaiveDate) -> Vec<Weighted> {
+pub(crate) fn of_message(
+    text: &str,
+    language: Option<Language>,
+    speaker: &str,
+    day: NaiveDate,
+) -> Vec<Weighted> {
     let mut terms = Vec::new();
     let words = Words::of(text);
     words.each(|word| written(&mut terms, word, language));
@@ -61,7 +66,7 @@ pub fn of_message(text: &str, language: Option<Language>, speaker: &str, day: Na
 
 /// The terms of the words of a text in this language, without those of dates and people.
 #[must_use]
-pub fn of_words(text: &str, language: Option<Language>) -> Vec<Term> {
+pub(crate) fn of_words(text: &str, language: Option<Language>) -> Vec<Term> {
     let mut terms = Vec::new();
     Words::of(text).each(|word| written(&mut terms, word, language));
     terms.into_iter().map(|one| one.term).collect()
@@ -70,7 +75,7 @@ pub fn of_words(text: &str, language: Option<Language>) -> Vec<Term> {
 /// The stems of the words of a text in this language, and the pieces of what is written without spaces; little words are left
 /// out.
 #[must_use]
-pub fn stems(text: &str, language: Option<Language>) -> Vec<String> {
+pub(crate) fn stems(text: &str, language: Option<Language>) -> Vec<String> {
     let mut stems = Vec::new();
     Words::of(text).each(|piece| match piece {
         Piece::Run(run) => grams::cut(&fold(run), |gram, _| stems.push(gram.to_owned())),
@@ -81,7 +86,7 @@ pub fn stems(text: &str, language: Option<Language>) -> Vec<String> {
 
 /// The terms that a question asks for, each once: its words as each of these languages has them.
 #[must_use]
-pub fn of_question(text: &str, languages: &[Language], today: NaiveDate) -> Vec<Weighted> {
+pub(crate) fn of_question(text: &str, languages: &[Language], today: NaiveDate) -> Vec<Weighted> {
     let mut terms: Vec<Weighted> = Vec::new();
     let words = Words::of(text);
     let open: Vec<Option<Language>> = match languages {
@@ -96,7 +101,7 @@ pub fn of_question(text: &str, languages: &[Language], today: NaiveDate) -> Vec<
 }
 
 /// The terms of who wrote something: each of their names.
-pub fn speaker_names(speaker: &str) -> impl Iterator<Item = Term> {
+pub(crate) fn speaker_names(speaker: &str) -> impl Iterator<Item = Term> {
     let lowered = lower(speaker);
     let names: Vec<Term> = lowered
         .split(|c: char| !c.is_alphanumeric())
@@ -108,7 +113,7 @@ pub fn speaker_names(speaker: &str) -> impl Iterator<Item = Term> {
 
 /// The same of the names that a question has words like.
 #[must_use]
-pub fn possible_speakers(text: &str) -> Vec<Term> {
+pub(crate) fn possible_speakers(text: &str) -> Vec<Term> {
     let mut names = Vec::new();
     Words::of(text).each(|word| {
         if let Piece::Word(word) = word {

@@ -2,7 +2,7 @@
 
 /// A folded stem, a pair of letters or a date, as a number that is the same in every version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Term(pub u32);
+pub(crate) struct Term(pub(crate) u32);
 
 /// What kind of thing a term stands for: equal letters of two kinds are two terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ pub(super) const MAX_RICH_TEXT: usize = 32_768;
 
 /// What a call has too much of, and what to do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Excess {
+pub(crate) enum Excess {
     /// A rich text is too long.
     #[error("a rich text has at most {MAX_RICH_TEXT} UTF-16 units. Send it as several messages")]
     Text,
@@ -25,7 +25,7 @@ pub enum Excess {
 
 /// A set of addresses.
 #[derive(Debug, Default)]
-pub struct Found {
+pub(crate) struct Found {
     addresses: BTreeSet<String>,
     /// How many bytes were looked at to find them, each as often as it was.
     #[cfg(test)]
@@ -37,7 +37,7 @@ impl Found {
     ///
     /// # Errors
     /// When it is longer than [`MAX_ADDRESS`], or one too many.
-    pub fn add(&mut self, address: String) -> Result<(), Excess> {
+    pub(crate) fn add(&mut self, address: String) -> Result<(), Excess> {
         if address.len() > MAX_ADDRESS {
             return Err(Excess::Address);
         }
@@ -46,7 +46,7 @@ impl Found {
     }
 
     /// Iterates over all addresses, each once.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         self.addresses.iter().map(String::as_str)
     }
 

@@ -47,7 +47,7 @@ const MAX_NESTING: usize = 4;
 ///
 /// # Errors
 /// When the text is too long, or an address is, or there are too many of them.
-pub fn in_markup(text: &str, found: &mut Found) -> Result<(), Excess> {
+pub(crate) fn in_markup(text: &str, found: &mut Found) -> Result<(), Excess> {
     if utf16_len(text) > MAX_RICH_TEXT {
         return Err(Excess::Text);
     }

@@ -12,11 +12,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-pub use found::{Excess, Found};
-pub use markup::in_markup;
+pub(crate) use found::{Excess, Found};
+pub(crate) use markup::in_markup;
 
 /// An address is at most so long, in bytes. No page that people share needs more; a longer one is made to carry data.
-pub const MAX_ADDRESS: usize = 2048;
+pub(crate) const MAX_ADDRESS: usize = 2048;
 /// A turn knows at most so many spellings, and reads at most so many words for them. An address has up to four: 500 are
 /// more than the 430 messages that a turn looks at hold, unless somebody writes them to use up memory. The oldest go
 /// first.
@@ -209,7 +209,7 @@ fn web_start(word: &str) -> Option<usize> {
 }
 
 /// The words of a text that Telegram makes links of although they name no scheme, as addresses.
-pub fn bare_in(text: &str) -> impl Iterator<Item = String> {
+pub(crate) fn bare_in(text: &str) -> impl Iterator<Item = String> {
     words(text).filter(|word| is_bare(word)).map(|word| format!("https://{}", word.trim_end_matches(CLOSING)))
 }
 
@@ -235,7 +235,7 @@ fn without_fragment(address: &str) -> &str {
 /// Whether this is an http(s) address that is not on a private network. An own Bot API server would load the latter from
 /// inside the owner's network, and read local files for `file:`.
 #[must_use]
-pub fn is_public(address: &str) -> bool {
+pub(crate) fn is_public(address: &str) -> bool {
     let Some(url) = web(address) else { return false };
     let host = url.host_str().unwrap_or_default();
     match host.trim_matches(['[', ']']).parse::<IpAddr>() {

@@ -21,7 +21,7 @@ pub enum Decision {
 
 impl Decision {
     /// All of them, from the mildest.
-    pub const ALL: [Self; 3] = [Self::Allow, Self::Ask, Self::Deny];
+    pub(crate) const ALL: [Self; 3] = [Self::Allow, Self::Ask, Self::Deny];
 
     /// The word for it in rules.
     #[must_use]

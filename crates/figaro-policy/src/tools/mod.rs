@@ -21,14 +21,15 @@ use figaro_mcp::table::Class;
 
 use self::buttons::smuggles;
 pub use self::call::{Role, TelegramCall};
-pub use self::decided::{Decided, Decision, OWNERS, RuleName};
+pub use self::decided::{Decided, Decision, OWNERS};
 use self::facts::{Facts, Loads};
 use self::loaded::loaded;
 pub use self::previews::settle_previews;
 pub use self::right::AdminRight;
 pub use self::rules::{Policy, Rules};
 pub use self::server::{ServerCall, decide_server};
-pub use self::target::{OddTarget, Target, chat_number, targets};
+pub use self::target::chat_number;
+pub(crate) use self::target::targets;
 use super::address::is_public;
 use figaro_base::ids::ChatId;
 use figaro_base::text::one_line;

@@ -47,7 +47,7 @@ pub enum AdminRight {
 
 impl AdminRight {
     /// All of them, in Telegram's order.
-    pub const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::ManageChat,
         Self::DeleteMessages,
         Self::ManageVideoChats,
@@ -91,25 +91,15 @@ impl AdminRight {
         }
     }
 
-    /// The right that stands for it in a group. Posting and editing posts are rights of channels alone: in a group every
-    /// member writes, so any administrator may approve it there.
-    #[must_use]
-    pub const fn in_group(self) -> Self {
-        match self {
-            Self::PostMessages | Self::EditMessages => Self::ManageChat,
-            other => other,
-        }
-    }
-
     /// The right of this name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|right| right.name() == name)
     }
 
     /// The right that an approver needs for a method where the rule names none; `None` where only an owner may approve.
     #[must_use]
-    pub fn for_method(method: &str) -> Option<Self> {
+    pub(crate) fn for_method(method: &str) -> Option<Self> {
         RIGHTS.get(method).copied()
     }
 }

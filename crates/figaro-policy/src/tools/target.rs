@@ -13,7 +13,7 @@ const MAX_USERNAME: usize = 64;
 
 /// A chat that a call names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Target {
+pub(crate) enum Target {
     /// By its number.
     Number(ChatId),
     /// By its username, in small letters and without the `@`.
@@ -22,7 +22,7 @@ pub enum Target {
 
 /// What names a chat and cannot be understood, or is too much.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum OddTarget {
+pub(crate) enum OddTarget {
     /// A value that is neither a number nor a username.
     #[error("`{0}` names a chat by neither its number nor its @username")]
     Unknown(String),
@@ -41,7 +41,7 @@ pub fn chat_number(value: &Value) -> Option<i64> {
 ///
 /// # Errors
 /// When a field holds what names no chat, or when there are too many.
-pub fn targets(args: &Map<String, Value>) -> Result<BTreeSet<Target>, OddTarget> {
+pub(crate) fn targets(args: &Map<String, Value>) -> Result<BTreeSet<Target>, OddTarget> {
     let mut found = BTreeSet::new();
     collect(args, &mut found)?;
     Ok(found)

@@ -62,7 +62,7 @@ impl AgentFiles {
 
     /// Whether one of them defines the agent of this name.
     #[must_use]
-    pub fn define(&self, name: &str) -> bool {
+    pub(crate) fn define(&self, name: &str) -> bool {
         self.0.has(name)
     }
 }

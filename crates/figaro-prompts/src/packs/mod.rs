@@ -14,6 +14,5 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub use self::render::Rendering;
 pub use self::schema::schema;
 pub use self::set::{PACKS_FOLDER, PackFiles, PackSet};

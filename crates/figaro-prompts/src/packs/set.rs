@@ -64,7 +64,7 @@ impl PackFiles {
 
     /// Whether one of them defines the pack of this name.
     #[must_use]
-    pub fn define(&self, name: &str) -> bool {
+    pub(crate) fn define(&self, name: &str) -> bool {
         self.0.has(name)
     }
 }

@@ -88,7 +88,7 @@ pub fn drop_pictures(items: &mut [Item]) -> bool {
 /// Shortens a request until it takes at most `room` tokens, counted for whatever vocabulary the model has: the oldest of
 /// the earlier exchanges are left out, the newest one and the turn in progress lose what [`shrink`] takes. Where that
 /// does not do, nothing earlier is left. A request that is too long even then is refused by its provider.
-pub fn fit(request: &mut Request, room: usize) {
+pub(crate) fn fit(request: &mut Request, room: usize) {
     // Counting takes time that most requests need not.
     if request.token_bound() <= room {
         return;

@@ -1,7 +1,7 @@
 //! What is written and what is read: a batch of changes, a range of keys.
 
 use std::collections::BTreeMap;
-use std::ops::{Bound, RangeBounds};
+use std::ops::Bound;
 
 /// What to do with the keys of one table: the new value, or `None` to remove the key.
 type TableChanges = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
@@ -23,24 +23,24 @@ impl Batch {
 
     /// Whether nothing is changed.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether a key of a table is among the changes.
     #[must_use]
-    pub fn touches(&self, table: &'static str, key: &[u8]) -> bool {
+    pub(crate) fn touches(&self, table: &'static str, key: &[u8]) -> bool {
         self.0.get(table).is_some_and(|changes| changes.contains_key(key))
     }
 
     /// What becomes of a key; `None` if nothing does.
     #[must_use]
-    pub fn get(&self, table: &str, key: &[u8]) -> Option<Option<&[u8]>> {
+    pub(crate) fn get(&self, table: &str, key: &[u8]) -> Option<Option<&[u8]>> {
         self.0.get(table)?.get(key).map(Option::as_deref)
     }
 
     /// What becomes of a range of keys, in order.
-    pub fn range(&self, table: &str, keys: &Keys) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
+    pub(crate) fn range(&self, table: &str, keys: &Keys) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
         let changes = self.0.get(table).filter(|_| !keys.is_empty()).into_iter();
         changes
             .flat_map(|changes| changes.range::<[u8], _>(keys.bounds()))
@@ -48,7 +48,7 @@ impl Batch {
     }
 
     /// Adds the changes that another batch makes after this one. Gives about how many bytes these are.
-    pub fn absorb(&mut self, later: Self) -> usize {
+    pub(crate) fn absorb(&mut self, later: Self) -> usize {
         let mut bytes = 0;
         for (table, changes) in later.0 {
             bytes += changes
@@ -61,7 +61,7 @@ impl Batch {
     }
 
     /// The changes by table, and in each by key.
-    pub fn tables(
+    pub(crate) fn tables(
         &self,
     ) -> impl Iterator<Item = (&'static str, impl Iterator<Item = (&[u8], Option<&[u8]>)>)> {
         self.0.iter().map(|(table, changes)| {
@@ -74,9 +74,9 @@ impl Batch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keys {
     /// The first key, or the one before it; unbounded from the first key there is.
-    pub begin: Bound<Vec<u8>>,
+    pub(crate) begin: Bound<Vec<u8>>,
     /// The last key, or the one after it; unbounded up to the last key there is.
-    pub end: Bound<Vec<u8>>,
+    pub(crate) end: Bound<Vec<u8>>,
 }
 
 impl Keys {
@@ -89,25 +89,25 @@ impl Keys {
 
     /// The keys from this one on that begin with `prefix`.
     #[must_use]
-    pub fn from(first: impl Into<Vec<u8>>, prefix: &[u8]) -> Self {
+    pub(crate) fn from(first: impl Into<Vec<u8>>, prefix: &[u8]) -> Self {
         Self { begin: Bound::Included(first.into()), end: after(prefix) }
     }
 
     /// The keys after this one.
     #[must_use]
-    pub fn after(last: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn after(last: impl Into<Vec<u8>>) -> Self {
         Self { begin: Bound::Excluded(last.into()), end: Bound::Unbounded }
     }
 
     /// The keys before this one that begin with `prefix`.
     #[must_use]
-    pub fn before(end: impl Into<Vec<u8>>, prefix: &[u8]) -> Self {
+    pub(crate) fn before(end: impl Into<Vec<u8>>, prefix: &[u8]) -> Self {
         Self { begin: Bound::Included(prefix.to_vec()), end: Bound::Excluded(end.into()) }
     }
 
     /// Whether no key can be in it. Engines need not look for one then; some panic if asked.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         match (&self.begin, &self.end) {
             (Bound::Included(begin), Bound::Included(end)) => begin > end,
             (
@@ -119,14 +119,14 @@ impl Keys {
     }
 
     /// Whether a key is in it.
-    #[must_use]
-    pub fn contains(&self, key: &[u8]) -> bool {
-        RangeBounds::<[u8]>::contains(&self.bounds(), key)
+    #[cfg(test)]
+    pub(crate) fn contains(&self, key: &[u8]) -> bool {
+        std::ops::RangeBounds::<[u8]>::contains(&self.bounds(), key)
     }
 
     /// Both ends, as ranges of standard collections take them.
     #[must_use]
-    pub fn bounds(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
+    pub(crate) fn bounds(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
         (self.begin.as_ref().map(Vec::as_slice), self.end.as_ref().map(Vec::as_slice))
     }
 }

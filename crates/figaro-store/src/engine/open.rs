@@ -29,7 +29,7 @@ pub fn open(url: &StoreUrl) -> Result<Box<dyn Engine>> {
 ///
 /// # Errors
 /// If another process has it, if what is there is no store of this engine or a damaged one, if it cannot be read.
-pub fn open_to_read(url: &StoreUrl) -> Result<Option<Box<dyn Reader>>> {
+pub(crate) fn open_to_read(url: &StoreUrl) -> Result<Option<Box<dyn Reader>>> {
     let open = || -> Result<Option<Box<dyn Reader>>> {
         Ok(match url.engine {
             EngineKind::Redb => {

@@ -10,23 +10,23 @@ use super::batch::{Batch, Keys};
 use super::error::EngineError;
 
 /// The result of every operation of an engine.
-pub type Result<T, E = EngineError> = std::result::Result<T, E>;
+pub(crate) type Result<T, E = EngineError> = std::result::Result<T, E>;
 
 /// A key and its value.
 pub type Entry = (Vec<u8>, Vec<u8>);
 
 /// What a scan gives, one at a time.
-pub type Scan<'a, T> = Box<dyn DoubleEndedIterator<Item = Result<T>> + 'a>;
+pub(crate) type Scan<'a, T> = Box<dyn DoubleEndedIterator<Item = Result<T>> + 'a>;
 
 /// A point in the life of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// Which store it is: a ULID, made with it.
-    pub store: String,
+    pub(crate) store: String,
     /// How many commits it has had.
-    pub commits: u64,
+    pub(crate) commits: u64,
     /// When the last of them was made.
-    pub at: DateTime<Utc>,
+    pub(crate) at: DateTime<Utc>,
 }
 
 /// How many commits a store has seen since it was opened. It tells whether what was read still stands.

@@ -20,7 +20,7 @@ pub struct Table {
     /// How many of them are no JSON.
     pub unreadable: u64,
     /// SHA-256 of all keys and values in their order, each after its length in bytes as eight bytes.
-    pub hash: Vec<u8>,
+    pub(crate) hash: Vec<u8>,
 }
 
 /// Reads all there is in a store. `key` gives a key as it is to be hashed and counted, or `None` for one that is left out.

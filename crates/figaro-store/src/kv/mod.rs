@@ -48,8 +48,8 @@ mod verify;
 mod writer;
 
 pub use self::inventory::{Inventory, Table, inventory};
-pub use self::look::{Look, look};
-pub use self::marks::{Loss, accept_loss, loss};
+pub use self::look::look;
+pub use self::marks::{accept_loss, loss};
 pub use self::transfer::{TransferError, copy, export_file, export_to, import};
 pub use self::verify::{state, whole};
 

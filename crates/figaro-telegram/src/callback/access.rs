@@ -9,7 +9,7 @@ use figaro_domain::role::AccessRole;
 
 /// What an owner decides about somebody who wants to talk to the bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
+pub(crate) enum Decision {
     /// They may talk to the bot.
     Allow,
     /// They may not, and ask nobody again for a while.
@@ -20,7 +20,7 @@ pub enum Decision {
 
 impl Decision {
     /// All of them, in the order of their buttons.
-    pub const ALL: [Self; 3] = [Self::Allow, Self::Ignore, Self::Block];
+    pub(crate) const ALL: [Self; 3] = [Self::Allow, Self::Ignore, Self::Block];
 
     const fn word(self) -> &'static str {
         match self {
@@ -33,18 +33,18 @@ impl Decision {
 
 /// A button under the question whether somebody may talk to the bot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Admit {
+pub(crate) struct Admit {
     /// What is decided.
-    pub decision: Decision,
+    pub(crate) decision: Decision,
     /// The number of the person's Telegram account.
-    pub person: i64,
+    pub(crate) person: i64,
     /// The IETF tag of the language to greet them in; none for the bot's own.
-    pub language: Option<Short<12>>,
+    pub(crate) language: Option<Short<12>>,
 }
 
 /// What an owner decides about a group that the bot was brought into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GroupDecision {
+pub(crate) enum GroupDecision {
     /// Everybody there may talk to the bot.
     Allow,
     /// The bot leaves, and nobody there may talk to it.
@@ -55,7 +55,7 @@ pub enum GroupDecision {
 
 impl GroupDecision {
     /// All of them, in the order of their buttons.
-    pub const ALL: [Self; 3] = [Self::Allow, Self::Leave, Self::Ignore];
+    pub(crate) const ALL: [Self; 3] = [Self::Allow, Self::Leave, Self::Ignore];
 
     const fn word(self) -> &'static str {
         match self {
@@ -68,11 +68,11 @@ impl GroupDecision {
 
 /// A button under the question whether a group may talk to the bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AdmitGroup {
+pub(crate) struct AdmitGroup {
     /// What is decided.
-    pub decision: GroupDecision,
+    pub(crate) decision: GroupDecision,
     /// The group that an owner lets in, leaves or ignores.
-    pub chat: ChatId,
+    pub(crate) chat: ChatId,
 }
 
 impl Family for AdmitGroup {
@@ -122,7 +122,7 @@ impl FromStr for Admit {
 
 /// The button that makes a code which lets somebody in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MakeCode;
+pub(crate) struct MakeCode;
 
 impl Family for MakeCode {
     const NAME: &'static str = "code";
@@ -145,13 +145,13 @@ impl FromStr for MakeCode {
 
 /// A button that gives somebody a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GiveRole {
+pub(crate) struct GiveRole {
     /// The role that they are given.
-    pub role: AccessRole,
+    pub(crate) role: AccessRole,
     /// The number of the person's Telegram account.
-    pub person: i64,
+    pub(crate) person: i64,
     /// Where it holds; everywhere without one.
-    pub chat: Option<ChatId>,
+    pub(crate) chat: Option<ChatId>,
 }
 
 impl Family for GiveRole {

@@ -7,7 +7,7 @@ use super::{Family, Fields, Gone, Page, Short};
 
 /// The buttons of the cards of `/agents`. A page is the one of the list that is shown again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Agents {
+pub(crate) enum Agents {
     /// Shows a page of the agents to choose one of for the chat.
     List(Page),
     /// Has this agent answer in the chat.

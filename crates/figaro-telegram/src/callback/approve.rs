@@ -9,7 +9,7 @@ use figaro_domain::approval::Ruled;
 
 /// A button of what waits for an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Approve {
+pub(crate) enum Approve {
     /// Shows a page of the list.
     List(Page),
     /// Shows the call that this turn waits with.

@@ -7,7 +7,7 @@ use super::{Family, Fields, Gone, Page};
 
 /// A button of the audit log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Audit {
+pub(crate) enum Audit {
     /// Shows a page of all entries, the newest first.
     All(Page),
     /// Shows a page of those that tell of a refusal.

@@ -8,7 +8,7 @@ use figaro_base::ids::RunId;
 
 /// Takes back what this turn did in chats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Back(pub RunId);
+pub(crate) struct Back(pub(crate) RunId);
 
 impl Family for Back {
     const NAME: &'static str = "back";

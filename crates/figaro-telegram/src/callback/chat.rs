@@ -8,7 +8,7 @@ use figaro_base::ids::NoteId;
 
 /// Buttons of the first card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Start {
+pub(crate) enum Start {
     /// Asks the example.
     Example,
     /// Shows who may talk to the bot.
@@ -47,7 +47,7 @@ impl FromStr for Start {
 
 /// The buttons of `/help`: each asks the example with this number, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Help(pub u8);
+pub(crate) struct Help(pub(crate) u8);
 
 impl Family for Help {
     const NAME: &'static str = "help";
@@ -71,7 +71,7 @@ impl FromStr for Help {
 
 /// Buttons of notes. A list is named by its first note: its own name may be too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Notes {
+pub(crate) enum Notes {
     /// Shows a page of all lists.
     Lists(Page),
     /// Shows a page of the list with this note.
@@ -120,7 +120,7 @@ impl FromStr for Notes {
 
 /// The ways in which an owner looks at what was spent, each a button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Usage {
+pub(crate) enum Usage {
     /// Shows figures by day.
     Days,
     /// Shows figures by chat.
@@ -133,7 +133,7 @@ pub enum Usage {
 
 impl Usage {
     /// All of them, in the order of their buttons.
-    pub const ALL: [Self; 4] = [Self::Days, Self::Chats, Self::People, Self::Models];
+    pub(crate) const ALL: [Self; 4] = [Self::Days, Self::Chats, Self::People, Self::Models];
 
     const fn word(self) -> &'static str {
         match self {
@@ -166,7 +166,7 @@ impl FromStr for Usage {
 
 /// The button that shows anew how the bot is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Status;
+pub(crate) struct Status;
 
 impl Family for Status {
     const NAME: &'static str = "status";

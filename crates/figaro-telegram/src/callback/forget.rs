@@ -9,11 +9,11 @@ use figaro_domain::conversation::EntryKey;
 use figaro_domain::erasure::SaidAt;
 
 /// The number of a search, by which its buttons find what it has found.
-pub type Search = u32;
+pub(crate) type Search = u32;
 
 /// The buttons of `/forget`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Forget {
+pub(crate) enum Forget {
     /// Shows what can be forgotten.
     Menu,
     /// Leaves all as it is.
@@ -40,7 +40,7 @@ pub enum Forget {
 
 /// Where a message is kept, in a button: `SESSION.INDEX`, or its number behind a `b` for one beside the bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SaidKey(pub SaidAt);
+pub(crate) struct SaidKey(pub(crate) SaidAt);
 
 impl Display for SaidKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -116,7 +116,7 @@ impl FromStr for Forget {
 
 /// The buttons of `/export`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Export {
+pub(crate) enum Export {
     /// Shows what can be had.
     Menu,
     /// Sends the current session.

@@ -8,7 +8,7 @@ use figaro_base::ids::MemoryId;
 
 /// The buttons of memories. They act for whoever presses, in their own chat with the bot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Memory {
+pub(crate) enum Memory {
     /// Shows a page of the list, from 0.
     List(Page),
     /// Shows one memory.

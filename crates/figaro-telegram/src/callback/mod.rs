@@ -29,34 +29,34 @@ mod turn;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-pub use access::{Admit, AdmitGroup, Decision, GiveRole, GroupDecision, MakeCode};
-pub use agents::Agents;
-pub use approve::Approve;
-pub use audit::Audit;
-pub use back::Back;
-pub use chat::{Help, Notes, Start, Status, Usage};
-pub use forget::{Export, Forget, SaidKey, Search};
-pub use memory::Memory;
-pub use people::People;
-pub use persona::Persona;
-pub use pins::{KeepAnswer, Pins};
-pub use question::Choose;
-pub use records::{KindKey, Records};
-pub use servers::Servers;
-pub use sessions::Sessions;
-pub use settings::{Choice, Config, Field, Model, Undo, Zone};
-pub use tasks::{AgentKey, TaskPress, TaskVerb, Tasks};
-pub use turn::{Retry, TurnTag};
+pub(crate) use access::{Admit, AdmitGroup, Decision, GiveRole, GroupDecision, MakeCode};
+pub(crate) use agents::Agents;
+pub(crate) use approve::Approve;
+pub(crate) use audit::Audit;
+pub(crate) use back::Back;
+pub(crate) use chat::{Help, Notes, Start, Status, Usage};
+pub(crate) use forget::{Export, Forget, SaidKey, Search};
+pub(crate) use memory::Memory;
+pub(crate) use people::People;
+pub(crate) use persona::Persona;
+pub(crate) use pins::{KeepAnswer, Pins};
+pub(crate) use question::Choose;
+pub(crate) use records::{KindKey, Records};
+pub(crate) use servers::Servers;
+pub(crate) use sessions::Sessions;
+pub(crate) use settings::{Choice, Config, Field, Model, Undo, Zone};
+pub(crate) use tasks::{AgentKey, TaskPress, TaskVerb, Tasks};
+pub(crate) use turn::{Retry, TurnTag};
 
 use figaro_domain::model::ModelName;
 
 /// The most bytes of a button's data, by the Bot API.
-pub const MAX_BYTES: usize = 64;
+pub(crate) const MAX_BYTES: usize = 64;
 /// What parts the fields.
 const SEPARATOR: char = ':';
 
 /// A page of a list, from 0.
-pub type Page = u32;
+pub(crate) type Page = u32;
 
 /// A family of buttons. `Display` writes the whole data, beginning with the family's name, and `FromStr` reads it.
 pub trait Family: Display + FromStr<Err = Gone> {
@@ -69,14 +69,14 @@ pub trait Family: Display + FromStr<Err = Gone> {
 #[error("no button says this")]
 pub struct Gone;
 
-/// The data of a button: at most [`MAX_BYTES`].
+/// The data of a button: at most `MAX_BYTES`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Data(String);
 
 impl Data {
     /// As Telegram gets it.
     #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -96,7 +96,7 @@ impl<F: Family> From<F> for Data {
 
 /// The family that data is of.
 #[must_use]
-pub fn family(data: &str) -> &str {
+pub(crate) fn family(data: &str) -> &str {
     data.split_once(SEPARATOR).map_or(data, |(family, _)| family)
 }
 
@@ -134,7 +134,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The next field as a page; the first page if there is no field, or it is no page.
-    pub fn page(&mut self) -> Page {
+    pub(crate) fn page(&mut self) -> Page {
         self.parse().unwrap_or_default()
     }
 
@@ -142,7 +142,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// [`Gone`] if nothing is left.
-    pub fn rest(&mut self) -> Result<&'a str, Gone> {
+    pub(crate) fn rest(&mut self) -> Result<&'a str, Gone> {
         self.0.take().ok_or(Gone)
     }
 
@@ -157,18 +157,18 @@ impl<'a> Fields<'a> {
 
 /// Text of at most `N` bytes, and at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Short<const N: usize>(String);
+pub(crate) struct Short<const N: usize>(String);
 
 impl<const N: usize> Short<N> {
     /// This text; `None` if it is empty or too long.
     #[must_use]
-    pub fn new(text: &str) -> Option<Self> {
+    pub(crate) fn new(text: &str) -> Option<Self> {
         (!text.is_empty() && text.len() <= N).then(|| Self(text.to_owned()))
     }
 
     /// The text, 1 to `N` bytes.
     #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -189,19 +189,19 @@ impl<const N: usize> Display for Short<N> {
 
 /// A model in a button, in at most `N` bytes: by its name or, where that is too long, by its [`mark`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModelKey<const N: usize>(Short<N>);
+pub(crate) struct ModelKey<const N: usize>(Short<N>);
 
 impl<const N: usize> ModelKey<N> {
     /// What names this model.
     #[must_use]
-    pub fn of(model: &ModelName) -> Self {
+    pub(crate) fn of(model: &ModelName) -> Self {
         let name = Short::new(&model.to_string());
         Self(name.unwrap_or_else(|| Short(mark(model))))
     }
 
     /// The name or the mark.
     #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         self.0.as_str()
     }
 }
@@ -223,7 +223,7 @@ impl<const N: usize> Display for ModelKey<N> {
 /// Seventeen bytes that stand for a model with a long name: `#` and the FNV-1a hash of the name, the same wherever it is
 /// made.
 #[must_use]
-pub fn mark(model: &ModelName) -> String {
+pub(crate) fn mark(model: &ModelName) -> String {
     format!("#{:016x}", hash(&model.to_string()))
 }
 

@@ -10,7 +10,7 @@ use figaro_domain::role::AccessRole;
 /// A button of the list or of a card. People are named by the numbers of their Telegram accounts; the page is that of the list which
 /// the card was opened from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum People {
+pub(crate) enum People {
     /// Shows a page of the list.
     List(Page),
     /// Shows the card of a person.

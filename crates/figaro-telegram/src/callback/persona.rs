@@ -8,7 +8,7 @@ use figaro_base::ids::PersonaId;
 
 /// The buttons of the card of `/persona`. A page is the one of the list that is shown again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Persona {
+pub(crate) enum Persona {
     /// Shows a page of the list.
     List(Page),
     /// Chooses a persona of a file, by its name.

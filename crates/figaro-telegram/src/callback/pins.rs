@@ -8,7 +8,7 @@ use figaro_base::ids::{MessageId, PinId};
 
 /// The buttons of the list and of a pin's card. The page is that of the list which the card was opened from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pins {
+pub(crate) enum Pins {
     /// Shows a page of the list.
     List(Page),
     /// Shows the card of a pin.
@@ -65,7 +65,7 @@ impl FromStr for Pins {
 
 /// The buttons with which an answer is pinned, and what was pinned just now is taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeepAnswer {
+pub(crate) enum KeepAnswer {
     /// Asks whether the answer with the button is to be pinned.
     Ask,
     /// Pins the answer that ends with this message.

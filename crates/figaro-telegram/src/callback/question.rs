@@ -8,11 +8,11 @@ use figaro_base::ids::RunId;
 
 /// Chooses an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Choose {
+pub(crate) struct Choose {
     /// The turn that waits.
-    pub turn: RunId,
+    pub(crate) turn: RunId,
     /// The answer's place among the options, from 0.
-    pub option: u8,
+    pub(crate) option: u8,
 }
 
 impl Family for Choose {

@@ -8,12 +8,12 @@ use figaro_base::ids::RecordId;
 
 /// A kind of a pack in a button: twelve digits of the hash of both names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KindKey(u64);
+pub(crate) struct KindKey(u64);
 
 impl KindKey {
     /// What stands for this kind of this pack, the same wherever it is made.
     #[must_use]
-    pub fn of(pack: &str, kind: &str) -> Self {
+    pub(crate) fn of(pack: &str, kind: &str) -> Self {
         Self(hash(&format!("{pack}/{kind}")) & 0xffff_ffff_ffff)
     }
 }
@@ -35,7 +35,7 @@ impl FromStr for KindKey {
 
 /// The buttons of `/records`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Records {
+pub(crate) enum Records {
     /// Shows the kinds of the chat's packs.
     Kinds,
     /// Shows a page of the packs, to choose of.
@@ -63,7 +63,7 @@ pub enum Records {
 impl Records {
     /// Whether pressing it changes something; else it only shows.
     #[must_use]
-    pub const fn changes(&self) -> bool {
+    pub(crate) const fn changes(&self) -> bool {
         match self {
             Self::Kinds | Self::Packs(_) | Self::Kind(..) | Self::Open(_) | Self::Chart(..) => false,
             Self::Take(..)

@@ -7,7 +7,7 @@ use super::{Family, Fields, Gone, Page, Short};
 
 /// A button of the cards of `/mcp`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Servers {
+pub(crate) enum Servers {
     /// Shows a page of the servers.
     List(Page),
     /// Shows a server, with a page of its tools.

@@ -8,7 +8,7 @@ use figaro_base::ids::SessionId;
 
 /// The buttons of sessions. Each of one session acts on no other, and on none of another conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sessions {
+pub(crate) enum Sessions {
     /// Shows a page of the conversation's sessions, from 0.
     List(Page),
     /// Shows the card of a session.

@@ -10,7 +10,7 @@ use figaro_base::ids::RunId;
 
 /// A setting of a chat that the card of `/config` changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Field {
+pub(crate) enum Field {
     /// The language of answers, in free words; without a value that of each message.
     Language,
     /// The tone of answers, in free words.
@@ -25,12 +25,13 @@ pub enum Field {
 
 impl Field {
     /// All settings, in the order in which the card shows them.
-    pub const ALL: [Self; 5] = [Self::Language, Self::Tone, Self::Instructions, Self::Agent, Self::Answers];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Language, Self::Tone, Self::Instructions, Self::Agent, Self::Answers];
 
     /// The name of the setting in callback data and after `/config`, in lower case. Stored buttons carry it, so it must not
     /// change.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Language => "language",
             Self::Tone => "tone",
@@ -51,7 +52,7 @@ impl FromStr for Field {
 
 /// The buttons of the card of `/config`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Config {
+pub(crate) enum Config {
     /// Shows the card with all settings in place of the one that is shown.
     Show,
     /// Shows the card of one setting: its value, the values to choose from, and how to set another one.
@@ -64,7 +65,7 @@ pub enum Config {
 
 /// A setting and a value for it that together fit the 64 bytes of a button's data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub(crate) struct Choice {
     field: Field,
     value: String,
 }
@@ -72,7 +73,7 @@ pub struct Choice {
 impl Choice {
     /// A choice of this value; `None` if it is empty or does not fit a button together with the setting's name.
     #[must_use]
-    pub fn new(field: Field, value: &str) -> Option<Self> {
+    pub(crate) fn new(field: Field, value: &str) -> Option<Self> {
         let choice = Self { field, value: value.to_owned() };
         let bytes = Config::Set(choice.clone()).to_string().len();
         (!value.is_empty() && bytes <= MAX_BYTES).then_some(choice)
@@ -80,13 +81,13 @@ impl Choice {
 
     /// The setting that is changed.
     #[must_use]
-    pub const fn field(&self) -> Field {
+    pub(crate) const fn field(&self) -> Field {
         self.field
     }
 
     /// The value that the setting gets; never empty.
     #[must_use]
-    pub fn value(&self) -> &str {
+    pub(crate) fn value(&self) -> &str {
         &self.value
     }
 }
@@ -125,7 +126,7 @@ impl FromStr for Config {
 
 /// The button that undoes what the model changed of a chat's settings in this turn, as far as it still holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Undo(pub RunId);
+pub(crate) struct Undo(pub(crate) RunId);
 
 impl Family for Undo {
     const NAME: &'static str = "undo";
@@ -149,7 +150,7 @@ impl FromStr for Undo {
 
 /// The buttons of the card of `/timezone`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Zone {
+pub(crate) enum Zone {
     /// Shows the card with the chat's zone and the time there.
     Show,
     /// Sets the chat's zone. Tasks whose zone was assumed follow it.
@@ -194,7 +195,7 @@ impl FromStr for Zone {
 
 /// The buttons of the card of `/model`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Model {
+pub(crate) enum Model {
     /// Shows the card with the chat's model and the models that the settings of the bot name.
     Show,
     /// Shows a page of the models that a provider serves: the provider's name and the page, from 0.

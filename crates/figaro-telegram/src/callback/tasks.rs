@@ -12,7 +12,7 @@ const PAGE_MARK: char = '~';
 
 /// The buttons of the list of tasks, of their cards and of notices about them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tasks {
+pub(crate) enum Tasks {
     /// Shows a page of the chat's tasks, from 0.
     List(Page),
     /// Answers whether tasks that were paused when the bot was removed from their chat run again: `true` resumes them all,
@@ -25,23 +25,23 @@ pub enum Tasks {
 /// What a button does with a task: `tasks:VERB:ID`, with `~PAGE` behind the id if its card was opened from the list, and
 /// `:MORE` at the end for the verbs that need more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TaskPress {
+pub(crate) struct TaskPress {
     /// What the button does with the task.
-    pub verb: TaskVerb,
+    pub(crate) verb: TaskVerb,
     /// The task that it acts on.
-    pub task: TaskId,
+    pub(crate) task: TaskId,
     /// The page of the list that its card was opened from, from 0; `None` if it was opened elsewhere.
-    pub page: Option<Page>,
+    pub(crate) page: Option<Page>,
 }
 
 /// An agent in a button of a task, beside whose id its name has no room: twelve digits of the hash of the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AgentKey(u64);
+pub(crate) struct AgentKey(u64);
 
 impl AgentKey {
     /// What stands for the agent of this name, the same wherever it is made.
     #[must_use]
-    pub fn of(name: &str) -> Self {
+    pub(crate) fn of(name: &str) -> Self {
         // More digits have no room beside the id and the longest page.
         Self(hash(name) & 0xffff_ffff_ffff)
     }
@@ -64,7 +64,7 @@ impl FromStr for AgentKey {
 
 /// What a button does with a task. All but `Open`, `History` and `Label` are for whoever may change the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskVerb {
+pub(crate) enum TaskVerb {
     /// Shows the task's card as it is now.
     Open,
     /// Shows a page of its last runs, from 0, newest first.

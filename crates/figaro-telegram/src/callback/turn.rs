@@ -11,12 +11,12 @@ const TAG_BYTES: usize = 10;
 
 /// The end of a turn's id, which tells it from all others; whole it would leave no room for the name of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TurnTag(Short<TAG_BYTES>);
+pub(crate) struct TurnTag(Short<TAG_BYTES>);
 
 impl TurnTag {
     /// What stands for this turn.
     #[must_use]
-    pub fn of(turn: RunId) -> Self {
+    pub(crate) fn of(turn: RunId) -> Self {
         let id = turn.to_string();
         Self(Short(id.get(id.len().saturating_sub(TAG_BYTES)..).unwrap_or_default().to_owned()))
     }
@@ -24,7 +24,7 @@ impl TurnTag {
 
 /// Buttons that try a turn again or go on with it. Each says for which turn it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Retry {
+pub(crate) enum Retry {
     /// Goes on with the answer.
     GoOn(TurnTag),
     /// Asks the same again.
@@ -38,7 +38,7 @@ pub enum Retry {
 impl Retry {
     /// The turn that it is for.
     #[must_use]
-    pub const fn turn(&self) -> &TurnTag {
+    pub(crate) const fn turn(&self) -> &TurnTag {
         match self {
             Self::GoOn(turn) | Self::Again(turn) | Self::Choose(turn) | Self::With(turn, _) => turn,
         }

@@ -7,25 +7,25 @@ use figaro_policy::access::Standing;
 
 /// Who gave a command or pressed a button, and where.
 #[derive(Debug, Clone)]
-pub struct Asker {
+pub(crate) struct Asker {
     /// The chat and topic of the command.
-    pub place: Place,
+    pub(crate) place: Place,
     /// The person who sent the command.
-    pub speaker: Speaker,
+    pub(crate) speaker: Speaker,
     /// The IETF tag of the language to speak to them in: that of their client, unless the chat has set one.
-    pub language: Option<String>,
+    pub(crate) language: Option<String>,
     /// The IETF tag of the language of their client.
-    pub client: Option<String>,
+    pub(crate) client: Option<String>,
     /// What they may do.
-    pub standing: Standing,
+    pub(crate) standing: Standing,
     /// The message to answer in a group; of a press, the one with the button.
-    pub message: Option<MessageId>,
+    pub(crate) message: Option<MessageId>,
 }
 
 impl Asker {
     /// The writer of a message.
     #[must_use]
-    pub fn new(part: &Inbound, standing: Standing) -> Self {
+    pub(crate) fn new(part: &Inbound, standing: Standing) -> Self {
         Self {
             place: part.place.clone(),
             speaker: part.speaker.clone(),

@@ -17,26 +17,26 @@ pub(super) const ROWS: usize = 8;
 #[derive(Debug, Clone, Default)]
 pub struct Card {
     /// What stands above it in the same message.
-    pub lead: Option<Formatted>,
+    pub(crate) lead: Option<Formatted>,
     /// The title, shown bold above the text.
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
     /// The text under the title.
-    pub body: String,
+    pub(crate) body: String,
     /// Lines of the body that are shown bold.
-    pub headings: Vec<String>,
+    pub(crate) headings: Vec<String>,
     /// Rows of buttons.
-    pub buttons: Vec<Vec<Button>>,
+    pub(crate) buttons: Vec<Vec<Button>>,
 }
 
 impl Card {
     /// A card without a title.
-    pub fn text(body: impl Into<String>) -> Self {
+    pub(crate) fn text(body: impl Into<String>) -> Self {
         Self { body: body.into(), ..Self::default() }
     }
 
     /// A card of Markdown, whose end is left out where it is too long for a message.
     #[must_use]
-    pub fn markdown(words: &str) -> Self {
+    pub(crate) fn markdown(words: &str) -> Self {
         let whole = render(words);
         let shown = match split(whole.clone(), CARD_UNITS).len() {
             0 | 1 => whole,
@@ -61,13 +61,13 @@ impl Card {
 
     /// The same with rows of buttons below.
     #[must_use]
-    pub fn rows(self, rows: impl IntoIterator<Item = Vec<Button>>) -> Self {
+    pub(crate) fn rows(self, rows: impl IntoIterator<Item = Vec<Button>>) -> Self {
         rows.into_iter().fold(self, Self::row)
     }
 
     /// The card as a message to be sent.
     #[must_use]
-    pub fn outgoing(self) -> Outgoing {
+    pub(crate) fn outgoing(self) -> Outgoing {
         Outgoing { content: self.content(), buttons: self.buttons, ..Outgoing::default() }
     }
 

@@ -44,46 +44,46 @@ pub struct Cards {
 impl Cards {
     /// Texts in somebody's language.
     #[must_use]
-    pub fn texts(&self, asker: &Asker) -> &Texts {
+    pub(crate) fn texts(&self, asker: &Asker) -> &Texts {
         self.languages.locales.of(asker.language.as_deref())
     }
 
     /// Somebody who has changed settings of the chat: they may be spoken to in another language now.
-    pub async fn again(&self, asker: &Asker) -> Asker {
+    pub(crate) async fn again(&self, asker: &Asker) -> Asker {
         let language = self.languages.of(asker.place.chat, asker.client.as_deref()).await;
         Asker { language, ..asker.clone() }
     }
 
     /// The current time, UTC.
     #[must_use]
-    pub fn now(&self) -> DateTime<Utc> {
+    pub(crate) fn now(&self) -> DateTime<Utc> {
         self.sender.clock.now()
     }
 
     /// Whether someone may change what holds for the whole chat.
-    pub async fn may_change(&self, asker: &Asker) -> bool {
+    pub(crate) async fn may_change(&self, asker: &Asker) -> bool {
         may_change(&*self.admins, asker.standing, &asker.place, &asker.speaker.user).await
     }
 
     /// Shows a card as a new message; in a group as an answer to the command. An owner's does not wait behind answers to
     /// others. `false` if the bot stops meanwhile.
-    pub async fn show(&self, asker: &Asker, card: Card) -> bool {
+    pub(crate) async fn show(&self, asker: &Asker, card: Card) -> bool {
         self.send(asker, card, urgency(asker)).await
     }
 
     /// Shows a card that nobody waits for, once no answer waits. `false` if the bot stops meanwhile.
-    pub async fn notify(&self, asker: &Asker, card: Card) -> bool {
+    pub(crate) async fn notify(&self, asker: &Asker, card: Card) -> bool {
         self.send(asker, card, Urgency::Notice).await
     }
 
     /// Sends a file where somebody asked for it; `false` if Telegram does not take it or the bot stops.
-    pub async fn send_file(&self, asker: &Asker, file: File) -> bool {
+    pub(crate) async fn send_file(&self, asker: &Asker, file: File) -> bool {
         let message = Outgoing { file: Some(file), urgency: urgency(asker), ..Outgoing::default() };
         self.deliver(&asker.place, &message).await.is_ok()
     }
 
     /// Sends a picture where somebody asked for it; `false` if Telegram does not take it or the bot stops.
-    pub async fn send_picture(&self, asker: &Asker, png: Vec<u8>, caption: String) -> bool {
+    pub(crate) async fn send_picture(&self, asker: &Asker, png: Vec<u8>, caption: String) -> bool {
         let content = Formatted { text: caption, entities: Vec::new() };
         let message =
             Outgoing { content, picture: Some(png), urgency: urgency(asker), ..Outgoing::default() };
@@ -92,7 +92,7 @@ impl Cards {
 
     /// Asks somebody for words: the field of a reply opens for them, with a hint in it. Gives the message that asks, to
     /// which they reply; `None` if it could not be sent.
-    pub async fn ask(&self, asker: &Asker, words: &str, hint: &str) -> Option<MessageId> {
+    pub(crate) async fn ask(&self, asker: &Asker, words: &str, hint: &str) -> Option<MessageId> {
         let Asker { place, speaker, .. } = asker;
         // In a group the field of a reply opens for whoever is named.
         let name = speaker.username.as_deref().filter(|_| place.is_group());
@@ -109,7 +109,7 @@ impl Cards {
     }
 
     /// Shows a card in a chat where nobody has asked for it; `false` if it was not shown.
-    pub async fn write(&self, place: &Place, card: Card, urgency: Urgency) -> bool {
+    pub(crate) async fn write(&self, place: &Place, card: Card, urgency: Urgency) -> bool {
         self.deliver(place, &Outgoing { urgency, ..card.outgoing() }).await.is_ok()
     }
 
@@ -123,13 +123,13 @@ impl Cards {
     }
 
     /// The name that Telegram knows a chat or a person by, with their username; the number where it knows none.
-    pub async fn name_of(&self, chat: ChatId) -> String {
+    pub(crate) async fn name_of(&self, chat: ChatId) -> String {
         let (name, username) = self.names_of(chat).await;
         named(&name, username.as_deref())
     }
 
     /// The same as two: the name, or the number where Telegram knows none, and the username.
-    pub async fn names_of(&self, chat: ChatId) -> (String, Option<String>) {
+    pub(crate) async fn names_of(&self, chat: ChatId) -> (String, Option<String>) {
         let known = self.sender.api.call(GetChat(json!({"chat_id": chat}))).await.unwrap_or(Value::Null);
         let text = |key: &str| known.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let Some(name) = text("title").or(text("first_name")) else { return (chat.to_string(), None) };
@@ -138,23 +138,23 @@ impl Cards {
     }
 
     /// Changes a message of the bot into this card.
-    pub async fn edit(&self, asker: &Asker, message: MessageId, card: Card) {
+    pub(crate) async fn edit(&self, asker: &Asker, message: MessageId, card: Card) {
         let card = Outgoing { urgency: urgency(asker), ..card.outgoing() };
         self.sender.edit(asker.place.chat, message, &card).await;
     }
 
     /// Takes the buttons off a message, so that what they do is done once.
-    pub async fn without_buttons(&self, asker: &Asker, message: MessageId) {
+    pub(crate) async fn without_buttons(&self, asker: &Asker, message: MessageId) {
         self.sender.without_buttons(&asker.place, message, Urgency::Answer).await;
     }
 
     /// Gives a message this keyboard, as Telegram takes it.
-    pub async fn set_buttons(&self, asker: &Asker, message: MessageId, keyboard: &Value) {
+    pub(crate) async fn set_buttons(&self, asker: &Asker, message: MessageId, keyboard: &Value) {
         self.sender.set_buttons(&asker.place, message, keyboard, Urgency::Answer).await;
     }
 
     /// Ends the waiting of the button of a callback query, with words over it if there are any.
-    pub async fn answer(&self, callback: &str, toast: Option<&str>) {
+    pub(crate) async fn answer(&self, callback: &str, toast: Option<&str>) {
         let mut body = json!({"callback_query_id": callback});
         if let Some(text) = toast {
             body["text"] = json!(one_line(text, TOAST_CHARS));
@@ -166,7 +166,7 @@ impl Cards {
 
     /// Notes that the store failed, and gives what is shown for it.
     #[must_use]
-    pub fn failed(&self, asker: &Asker, error: &StoreError) -> Card {
+    pub(crate) fn failed(&self, asker: &Asker, error: &StoreError) -> Card {
         tracing::error!(%error, label = error.label(), "a command could not use the store");
         self.vitals.failed(self.now(), error.label());
         let texts = self.texts(asker);
@@ -178,7 +178,7 @@ impl Cards {
 
 /// A person or a chat as cards call them: `Ann Lee (@ann)`.
 #[must_use]
-pub fn named(name: &str, username: Option<&str>) -> String {
+pub(crate) fn named(name: &str, username: Option<&str>) -> String {
     let name = one_line(name, NAME_CHARS);
     username.map_or(name.clone(), |username| format!("{name} (@{username})"))
 }

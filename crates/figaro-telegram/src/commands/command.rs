@@ -89,15 +89,15 @@ pub trait Command: Debug + Send + Sync {
 #[derive(Debug)]
 pub struct Request<'a> {
     /// Who gave it, and where.
-    pub asker: &'a Asker,
+    pub(crate) asker: &'a Asker,
     /// What stands behind its name, without space at the ends.
     pub argument: &'a str,
     /// Who wrote the message that it replies to; none for a bot's.
-    pub replied: Option<&'a Speaker>,
+    pub(crate) replied: Option<&'a Speaker>,
     /// The message that holds the command.
-    pub message: &'a Inbound,
+    pub(crate) message: &'a Inbound,
     /// All commands there are, in the order of their registration.
-    pub commands: &'a [Arc<dyn Command>],
+    pub(crate) commands: &'a [Arc<dyn Command>],
 }
 
 /// What a command leads to.
@@ -121,11 +121,11 @@ impl From<Card> for Outcome {
 #[derive(Debug)]
 pub struct Press<'a> {
     /// The update that told of it.
-    pub update: UpdateId,
+    pub(crate) update: UpdateId,
     /// Who pressed, and where.
-    pub asker: &'a Asker,
+    pub(crate) asker: &'a Asker,
     /// The message with the button.
-    pub message: MessageId,
+    pub(crate) message: MessageId,
     /// What the button says.
     pub data: &'a str,
 }
@@ -179,13 +179,13 @@ pub enum Pressed {
 
 impl Pressed {
     /// Words over the button alone.
-    pub fn toast(text: impl Into<String>) -> Self {
+    pub(crate) fn toast(text: impl Into<String>) -> Self {
         Self::Shown { toast: Some(text.into()), card: None }
     }
 
     /// The card in a new state.
     #[must_use]
-    pub const fn card(card: Card) -> Self {
+    pub(crate) const fn card(card: Card) -> Self {
         Self::Shown { toast: None, card: Some(card) }
     }
 
@@ -238,11 +238,12 @@ pub enum Group {
 
 impl Group {
     /// All of them, in the order of `/help`.
-    pub const ALL: [Self; 5] = [Self::Chat, Self::Remember, Self::Schedule, Self::Settings, Self::Owner];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Chat, Self::Remember, Self::Schedule, Self::Settings, Self::Owner];
 
     /// The words of the heading.
     #[must_use]
-    pub const fn heading(self, texts: &Texts) -> &str {
+    pub(crate) const fn heading(self, texts: &Texts) -> &str {
         match self {
             Self::Chat => texts.help_chat(),
             Self::Remember => texts.help_remember(),

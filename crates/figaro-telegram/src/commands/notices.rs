@@ -7,7 +7,7 @@ use figaro_prompts::texts::{Texts, fill};
 
 /// Why nothing is done for a press of a button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
+pub(crate) enum Refused {
     /// There is no room for what it asks.
     Full(Full),
     /// Whoever pressed may not talk to the bot.
@@ -20,7 +20,7 @@ pub enum Refused {
 
 /// What is said over a button for which nothing is done.
 #[must_use]
-pub fn refused(texts: &Texts, why: Refused) -> String {
+pub(crate) fn refused(texts: &Texts, why: Refused) -> String {
     match why {
         Refused::Full(full) => no_room(texts, full),
         Refused::Stranger => texts.press_not_allowed().to_owned(),
@@ -31,7 +31,7 @@ pub fn refused(texts: &Texts, why: Refused) -> String {
 
 /// For a stranger with this Telegram number; owners were asked about them, or not.
 #[must_use]
-pub fn private(texts: &Texts, number: Option<i64>, is_asked: bool) -> Card {
+pub(crate) fn private(texts: &Texts, number: Option<i64>, is_asked: bool) -> Card {
     if is_asked {
         return Card::text(texts.private_bot_asked());
     }
@@ -41,13 +41,13 @@ pub fn private(texts: &Texts, number: Option<i64>, is_asked: bool) -> Card {
 
 /// For a group that no owner has let in; owners were asked about it, or not.
 #[must_use]
-pub fn group_waits(texts: &Texts, is_asked: bool) -> Card {
+pub(crate) fn group_waits(texts: &Texts, is_asked: bool) -> Card {
     Card::text(if is_asked { texts.group_waits_asked() } else { texts.group_waits() })
 }
 
 /// For a group that the bot has just been added to, as an administrator or not.
 #[must_use]
-pub fn joined(texts: &Texts, me: &Me, is_admin: bool) -> Card {
+pub(crate) fn joined(texts: &Texts, me: &Me, is_admin: bool) -> Card {
     let values = [("name", me.name.as_str()), ("username", &me.username)];
     let words = fill(texts.joined(), &values);
     // An admin sees everything, whatever the privacy mode.
@@ -59,7 +59,7 @@ pub fn joined(texts: &Texts, me: &Me, is_admin: bool) -> Card {
 
 /// Why a message was not kept, and what to do.
 #[must_use]
-pub fn no_room(texts: &Texts, full: Full) -> String {
+pub(crate) fn no_room(texts: &Texts, full: Full) -> String {
     match full {
         Full::Person => fill(texts.no_room_person(), &[("count", &MAX_OF_PERSON.to_string())]),
         Full::Conversation => fill(texts.no_room_chat(), &[("count", &MAX_IN_CONVERSATION.to_string())]),

@@ -32,7 +32,7 @@ const REMEMBERED: TimeDelta = TimeDelta::minutes(1);
 
 /// The row of buttons under the answer of a turn; no row if nothing can be done.
 #[must_use]
-pub fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> Vec<Vec<send::Button>> {
+pub(crate) fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> Vec<Vec<send::Button>> {
     let turn = TurnTag::of(run);
     let of_task = |label, verb, task: TaskId| {
         send::Button::new(label, Tasks::One(TaskPress { verb, task, page: None }))

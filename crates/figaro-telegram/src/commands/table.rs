@@ -25,7 +25,7 @@ use figaro_store::{SettingsStore, StoreError};
 #[derive(Debug)]
 pub struct CommandTable {
     /// Sends and edits cards.
-    pub cards: Cards,
+    pub(crate) cards: Cards,
     access: AccessSettings,
     settings: Arc<dyn SettingsStore>,
     commands: Vec<Arc<dyn Command>>,
@@ -47,7 +47,7 @@ impl CommandTable {
     /// Adds a command behind those there are.
     ///
     /// # Errors
-    /// [`Taken`] if another has its name or a family of its buttons.
+    /// `Taken` if another has its name or a family of its buttons.
     pub fn register(&mut self, command: Arc<dyn Command>) -> Result<(), Taken> {
         if self.find(command.name()).is_some() {
             return Err(Taken(command.name()));
@@ -61,7 +61,7 @@ impl CommandTable {
 
     /// The command of this name in lower case.
     #[must_use]
-    pub fn find(&self, name: &str) -> Option<&Arc<dyn Command>> {
+    pub(crate) fn find(&self, name: &str) -> Option<&Arc<dyn Command>> {
         self.commands.iter().find(|command| command.name() == name)
     }
 
@@ -70,7 +70,7 @@ impl CommandTable {
     }
 
     /// Does what a command says, if this person may give it.
-    pub async fn run(&self, line: &CommandLine, message: &Inbound, asker: &Asker) -> Outcome {
+    pub(crate) async fn run(&self, line: &CommandLine, message: &Inbound, asker: &Asker) -> Outcome {
         let texts = self.cards.texts(asker);
         let Some(command) = self.find(&line.name) else {
             return Card::text(texts.unknown_command()).into();
@@ -93,13 +93,13 @@ impl CommandTable {
 
     /// Does what a command can do where there is no room for a message; `false` if that is nothing.
     #[must_use]
-    pub fn run_without_room(&self, line: &CommandLine, message: &Inbound, asker: &Asker) -> bool {
+    pub(crate) fn run_without_room(&self, line: &CommandLine, message: &Inbound, asker: &Asker) -> bool {
         let command = self.find(&line.name).filter(|command| has(command.access(), asker));
         command.is_some_and(|command| command.run_without_room(message))
     }
 
     /// Answers a press that nothing is done for, and says why. The update is dealt with: always `true`.
-    pub async fn refuse_press(&self, view: &CallbackView, why: Refused) -> bool {
+    pub(crate) async fn refuse_press(&self, view: &CallbackView, why: Refused) -> bool {
         let chat = view.message.as_ref().map(|message| ChatId(message.chat.id));
         let client = view.from.language_code.as_deref();
         let texts = self.cards.languages.texts(chat.unwrap_or(ChatId(view.from.id)), client).await;
@@ -110,7 +110,7 @@ impl CommandTable {
     /// Does what a button says; it always gets an answer, also an old one. What asks something goes into the queue at the
     /// place of the press; where an owner's has none, only that is refused. `true` if the update is dealt with, and no turn
     /// settles it.
-    pub async fn press(
+    pub(crate) async fn press(
         &self,
         update: UpdateId,
         view: &CallbackView,
@@ -232,7 +232,7 @@ impl CommandTable {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn question_of(
+    pub(crate) async fn question_of(
         &self,
         update: UpdateId,
         view: &CallbackView,
@@ -269,7 +269,7 @@ impl CommandTable {
 
     /// The IETF tag of the language to speak in a chat, to somebody whose client speaks `client`. Where the chat has set one,
     /// Telegram's list of its commands is in that language too.
-    pub async fn language(&self, chat: ChatId, client: Option<&str>) -> Option<String> {
+    pub(crate) async fn language(&self, chat: ChatId, client: Option<&str>) -> Option<String> {
         Languages::spoken(self.keep_menu(chat).await, client)
     }
 

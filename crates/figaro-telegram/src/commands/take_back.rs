@@ -20,7 +20,7 @@ const NAME_CHARS: usize = 60;
 
 /// What a turn did that said nothing, with the button that takes it back.
 #[must_use]
-pub fn undo_card(texts: &Texts, undo: &TurnUndo) -> Card {
+pub(crate) fn undo_card(texts: &Texts, undo: &TurnUndo) -> Card {
     let line = |call: &Undoable| format!("• {}", what(texts, undo, call));
     let mut lines: Vec<String> = undo.calls.iter().map(line).collect();
     lines.extend(left_out(texts, undo));

@@ -32,19 +32,19 @@ const WORDS_CHARS: usize = 80;
 
 /// For whom and when zones are shown.
 #[derive(Debug, Clone, Copy)]
-pub struct Clocks<'a> {
+pub(crate) struct Clocks<'a> {
     /// The texts in the language of whoever asked.
-    pub texts: &'a Texts,
+    pub(crate) texts: &'a Texts,
     /// The IETF tag of the language that the person's client speaks.
-    pub language: Option<&'a str>,
+    pub(crate) language: Option<&'a str>,
     /// The current time, UTC.
-    pub now: DateTime<Utc>,
+    pub(crate) now: DateTime<Utc>,
 }
 
 impl Clocks<'_> {
     /// Asks where a chat is; until it says so, this zone is assumed.
     #[must_use]
-    pub fn question(&self, place: &Place, assumed: Tz) -> Card {
+    pub(crate) fn question(&self, place: &Place, assumed: Tz) -> Card {
         let how = if place.is_group() { self.texts.zone_answer_group() } else { self.texts.zone_answer() };
         let body = format!("{}\n\n{how}", self.here(self.texts.zone_question(), assumed));
         Card::text(body).rows(self.choices(&zone::guesses(self.language)))
@@ -234,7 +234,12 @@ impl Zones {
 
     /// What is shown for a message that answers the question where its chat is, written by somebody who may say so;
     /// `None` for any other message.
-    pub async fn answered(&self, config: &ChatConfig, part: &Inbound, standing: Standing) -> Option<Card> {
+    pub(crate) async fn answered(
+        &self,
+        config: &ChatConfig,
+        part: &Inbound,
+        standing: Standing,
+    ) -> Option<Card> {
         let is_open = config.zone_asked.is_some_and(|asked| part.sent_at - asked < OPEN);
         let is_own = part.attachments.is_empty() && part.forwarded_from.is_none() && part.is_addressed();
         if !is_open || config.timezone.is_some() || !is_own {

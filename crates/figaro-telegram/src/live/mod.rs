@@ -66,7 +66,7 @@ impl Live {
     /// restart. A draft that takes longer than a little stands under the answer until it fades; a call that sends or
     /// changes a message is waited for as long as it takes, else it might put the answer back to a part of it. `None` if the
     /// bot stops before the store says which they are.
-    pub async fn settle(&self, run: RunId) -> Option<Vec<LiveMessage>> {
+    pub(crate) async fn settle(&self, run: RunId) -> Option<Vec<LiveMessage>> {
         let preview = self.previews.lock().get(&run).cloned();
         if let Some(preview) = preview {
             preview.end();

@@ -123,7 +123,7 @@ struct Given {
 
 impl Router {
     /// Deals with updates that were stored now, in their order. Those that are dealt with are settled in one write.
-    pub async fn take(self: &Arc<Self>, updates: Vec<RawUpdate>) {
+    pub(crate) async fn take(self: &Arc<Self>, updates: Vec<RawUpdate>) {
         let mut done = Vec::new();
         for update in updates {
             let id = update.id;
@@ -137,7 +137,7 @@ impl Router {
     }
 
     /// Deals with an update that was stored before a restart and not settled.
-    pub async fn take_up(self: &Arc<Self>, update: RawUpdate) {
+    pub(crate) async fn take_up(self: &Arc<Self>, update: RawUpdate) {
         let id = update.id;
         if self.route(update, Arrival::Accepted).await {
             self.settle(&[id]).await;
@@ -175,7 +175,7 @@ impl Router {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn question(&self, update: &RawUpdate) -> Result<Option<Question>, StoreError> {
+    pub(crate) async fn question(&self, update: &RawUpdate) -> Result<Option<Question>, StoreError> {
         let Ok(view) = UpdateView::deserialize(&update.body) else {
             return Ok(None);
         };

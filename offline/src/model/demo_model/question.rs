@@ -22,7 +22,7 @@ pub(super) struct Question {
     /// The words that it replies to.
     pub(super) quoted: Option<String>,
     /// The id of the task that the message it replies to is about.
-    pub(super) task: Option<String>,
+    pub task: Option<String>,
     /// The time in the chat's zone.
     pub(super) now: Option<NaiveDateTime>,
     /// The language to answer in.

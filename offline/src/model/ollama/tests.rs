@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::super::request::Picture;
 use super::super::tests::{Bed, changed, read};
-use super::super::{Part, Picture, Reply, Script};
+use super::super::{Part, Reply, Script};
 
 /// The first bytes of a PNG.
 const PNG: &str = "iVBORw0KGgoA";

@@ -95,12 +95,6 @@ impl OfflineTelegram {
         self.view(|view| view.updates_pending())
     }
 
-    /// How a button press was answered.
-    #[must_use]
-    pub fn callback_answer(&self, callback_query_id: &str) -> Option<Value> {
-        self.view(|view| view.callback_answer(callback_query_id).cloned())
-    }
-
     /// Looks after every change until something is found; `None` when the time is over.
     pub async fn wait_until<T>(
         &self,

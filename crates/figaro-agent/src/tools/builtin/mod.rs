@@ -40,7 +40,7 @@ pub struct ToolTable {
 
 impl ToolTable {
     /// Adds a tool: it is offered in every turn, or where it was found if it is [rare](Tool::rare).
-    pub fn add(&mut self, tool: Arc<dyn Tool>) {
+    pub(crate) fn add(&mut self, tool: Arc<dyn Tool>) {
         match tool.rare() {
             Some(_) => self.rare.push(tool),
             None => self.tools.push(tool),
@@ -48,7 +48,7 @@ impl ToolTable {
     }
 
     /// Adds a source, whose tools are offered where they were found.
-    pub fn add_source(&mut self, source: Arc<dyn ToolSource>) {
+    pub(crate) fn add_source(&mut self, source: Arc<dyn ToolSource>) {
         self.sources.push(source);
     }
 

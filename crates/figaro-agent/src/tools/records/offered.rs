@@ -42,14 +42,14 @@ struct RecordTool {
 impl RecordTools {
     /// The tools for chats without packs, which are not offered: for those who name tools.
     #[must_use]
-    pub fn unoffered(&self) -> [Arc<dyn Tool>; 3] {
+    pub(crate) fn unoffered(&self) -> [Arc<dyn Tool>; 3] {
         self.of(&Book::default())
     }
 
     /// The tools for a chat with these records, and the one that schedules, which knows of them; none where it has chosen no context
     /// pack.
     #[must_use]
-    pub fn offered(&self, book: &Book) -> Vec<Arc<dyn Tool>> {
+    pub(crate) fn offered(&self, book: &Book) -> Vec<Arc<dyn Tool>> {
         if book.packs().is_empty() {
             return Vec::new();
         }

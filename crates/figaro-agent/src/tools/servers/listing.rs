@@ -17,7 +17,7 @@ impl ServerTools {
     /// An agent's tools with those of other servers that it lists. A tool that is listed by its name is always offered. All tools
     /// of a server can be found where the agent has the tool that finds, and are always offered otherwise.
     #[must_use]
-    pub fn beside(&self, own: &Registry, listed: &[OfServer]) -> Registry {
+    pub(crate) fn beside(&self, own: &Registry, listed: &[OfServer]) -> Registry {
         let listing = Listing { tools: self.clone(), listed: listed.to_vec() };
         let finds = own.finds();
         let is_offered = |of: &OfServer| of.tool != ALL_TOOLS || !finds;

@@ -24,7 +24,7 @@ pub struct ServerTools {
 impl ServerTools {
     /// How often what tools there are has changed.
     #[must_use]
-    pub fn changes(&self) -> u64 {
+    pub(crate) fn changes(&self) -> u64 {
         self.servers.changes()
     }
 

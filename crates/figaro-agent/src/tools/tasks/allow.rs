@@ -56,7 +56,7 @@ struct Leaves {
 
 /// Has a person approve what the runs of a task may do by themselves; found by the tool that finds others.
 #[must_use]
-pub fn allow_tool(tasks: TaskTools, telegram: TelegramTools) -> Arc<dyn Tool> {
+pub(crate) fn allow_tool(tasks: TaskTools, telegram: TelegramTools) -> Arc<dyn Tool> {
     let words = "Asks a person to let the runs of a scheduled task call one method for one chat by themselves, where that takes \
                  an approval: in a run nobody can be asked.";
     let about = About::new("allow_task", words, Effect::Write, STATUS).rare(

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-pub use self::allow::allow_tool;
+pub(crate) use self::allow::allow_tool;
 use self::arguments::{Change, Nothing, Wanted, Which};
 pub use self::read::TaskReader;
 use super::typed::{About, typed};
@@ -48,7 +48,7 @@ pub struct TaskTools {
 impl TaskTools {
     /// Has something done later.
     #[must_use]
-    pub fn schedule_tool(self) -> Arc<dyn Tool> {
+    pub(crate) fn schedule_tool(self) -> Arc<dyn Tool> {
         let words = "Has something done later in this chat, once or again and again: reminders, regular news, checks. \
                      It is sure only if this says success; the person then sees a card with the next times.";
         let about = About::new("schedule_task", words, Effect::Write, STATUS);
@@ -60,7 +60,7 @@ impl TaskTools {
 
     /// Shows what is scheduled in the chat.
     #[must_use]
-    pub fn list_tool(self) -> Arc<dyn Tool> {
+    pub(crate) fn list_tool(self) -> Arc<dyn Tool> {
         let words = "Lists what is scheduled in this chat, with ids, next times and how the last run ended.";
         let about = About::new("list_tasks", words, Effect::Read, STATUS);
         typed(about, move |context: ToolContext, Nothing {}| {
@@ -74,7 +74,7 @@ impl TaskTools {
 
     /// Cancels a task for good.
     #[must_use]
-    pub fn cancel_tool(self) -> Arc<dyn Tool> {
+    pub(crate) fn cancel_tool(self) -> Arc<dyn Tool> {
         let words =
             "Cancels a scheduled task of this chat for good. To leave it out for a while, pause it instead.";
         let about = About::new("cancel_task", words, Effect::Destructive, STATUS);
@@ -86,7 +86,7 @@ impl TaskTools {
 
     /// Changes a task, pauses it or lets it run again.
     #[must_use]
-    pub fn update_tool(self) -> Arc<dyn Tool> {
+    pub(crate) fn update_tool(self) -> Arc<dyn Tool> {
         let words = "Changes a scheduled task of this chat, pauses it or lets it run again. Give only what is to change.";
         let about = About::new("update_task", words, Effect::Write, STATUS);
         typed(about, move |context: ToolContext, change: Change| {

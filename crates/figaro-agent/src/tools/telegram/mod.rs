@@ -86,7 +86,7 @@ pub struct TelegramTools {
 
 impl TelegramTools {
     /// The tools that every prompt carries, in short form.
-    pub fn everyday(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
+    pub(crate) fn everyday(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
         everyday().into_iter().filter_map(|(name, everyday)| self.everyday_tool(&name, everyday))
     }
 

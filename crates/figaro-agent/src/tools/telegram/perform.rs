@@ -37,7 +37,7 @@ impl TelegramTools {
     ///
     /// # Errors
     /// With why they were not made, or that it is not known whether one was.
-    pub async fn perform(
+    pub(crate) async fn perform(
         &self,
         calls: Vec<MethodCall>,
         context: &ToolContext,

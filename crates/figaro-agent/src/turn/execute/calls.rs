@@ -61,7 +61,7 @@ struct Done {
 
 /// A call and the tool that makes it.
 #[derive(Debug)]
-pub struct ReadyCall {
+pub(crate) struct ReadyCall {
     planned: Planned,
     /// `None` where no such tool is offered.
     tool: Option<Arc<dyn Tool>>,
@@ -81,14 +81,14 @@ impl ReadyCall {
 
     /// Whether making it may change something, so that a turn that made it cannot begin again.
     #[must_use]
-    pub fn acts(&self) -> bool {
+    pub(crate) fn acts(&self) -> bool {
         self.tool.as_ref().is_some_and(|tool| tool.effect() != Effect::Read)
     }
 }
 
 /// Finds the tools of a pass's calls, among those that were found on the way too.
 #[must_use]
-pub fn ready(
+pub(crate) fn ready(
     planned: Vec<Planned>,
     found: &[String],
     tools: &Registry,

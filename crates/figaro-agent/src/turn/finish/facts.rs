@@ -10,23 +10,23 @@ use figaro_prompts::texts::Texts;
 
 /// What the end of a turn is decided from, beside its outcome.
 #[derive(Debug)]
-pub struct Facts<'a> {
+pub(crate) struct Facts<'a> {
     /// The record of the turn that ends.
-    pub turn: &'a ActiveTurn,
+    pub(crate) turn: &'a ActiveTurn,
     /// The question that it answers.
-    pub question: &'a Question,
+    pub(crate) question: &'a Question,
     /// The texts for people, in the language of whoever asked.
-    pub texts: &'a Texts,
+    pub(crate) texts: &'a Texts,
     /// The time of the end, UTC.
-    pub now: DateTime<Utc>,
+    pub(crate) now: DateTime<Utc>,
     /// Whether people have seen words of its answer in a message that stays.
-    pub has_shown: bool,
+    pub(crate) has_shown: bool,
     /// Whether it may have made a call that is not to be made twice, such as one that sends or deletes something.
-    pub has_acted: bool,
+    pub(crate) has_acted: bool,
     /// Whether it did something in chats that can be taken back.
-    pub can_undo: bool,
+    pub(crate) can_undo: bool,
     /// The calls that a person has approved and that were not made, or of which nobody knows whether they were.
-    pub called_off: Vec<ToolCall>,
+    pub(crate) called_off: Vec<ToolCall>,
     /// The cards that are sent after its answer, in this order.
-    pub cards: Vec<Card>,
+    pub(crate) cards: Vec<Card>,
 }

@@ -7,7 +7,7 @@ mod words;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-pub use self::facts::Facts;
+pub(crate) use self::facts::Facts;
 use super::outcome::{Outcome, Parking};
 use super::reply::Reply;
 use super::run::Answer;
@@ -23,16 +23,16 @@ use figaro_domain::turn::{ActiveTurn, Checkpoint, ParkedTurn, PersonQuestion, Tu
 
 /// What the end of a turn comes to.
 #[derive(Debug, Default)]
-pub struct Finish {
+pub(crate) struct Finish {
     /// What is written, in one commit.
-    pub end: TurnEnd,
+    pub(crate) end: TurnEnd,
     /// Its question could not be answered, which no delivery says: that is shown on the question itself.
-    pub is_declined: bool,
+    pub(crate) is_declined: bool,
 }
 
 /// What a turn that ended like this writes and says.
 #[must_use]
-pub fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
+pub(crate) fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
     if let Outcome::Parked(parking) = outcome {
         return park(facts, parking);
     }

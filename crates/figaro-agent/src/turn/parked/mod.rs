@@ -28,11 +28,11 @@ use figaro_prompts::texts::fill;
 use figaro_store::{ConversationStore, ParkedStore, StoreError};
 
 /// So many turns of a conversation wait at most.
-pub const MAX_PARKED: usize = 5;
+pub(crate) const MAX_PARKED: usize = 5;
 /// So many more wait where an owner or an admin of the chat asks: members leave room for them.
-pub const RESERVED: usize = 2;
+pub(crate) const RESERVED: usize = 2;
 /// So many of them wait for one person.
-pub const MAX_PARKED_OF_PERSON: usize = 3;
+pub(crate) const MAX_PARKED_OF_PERSON: usize = 3;
 /// Words on a question that was given up name its first characters.
 const NAMED_CHARS: usize = 80;
 /// While the store fails it is asked again after this time.
@@ -127,7 +127,7 @@ impl Parked {
 
     /// Whether a further turn of this conversation may wait for this person; `is_trusted`: an owner, or an admin of the chat.
     #[must_use]
-    pub fn has_room(&self, conversation: Conversation, user: &UserId, is_trusted: bool) -> bool {
+    pub(crate) fn has_room(&self, conversation: Conversation, user: &UserId, is_trusted: bool) -> bool {
         let most = if is_trusted { MAX_PARKED + RESERVED } else { MAX_PARKED };
         let waiting = self.waiting();
         let here = waiting.iter().filter(|one| one.parked.turn.conversation == conversation);

@@ -38,11 +38,11 @@ pub(super) struct Staff {
 
 /// An agent and what it may call.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub(crate) struct Found {
     /// The agent.
-    pub agent: Arc<Agent>,
+    pub(crate) agent: Arc<Agent>,
     /// Its tools.
-    pub tools: Arc<Registry>,
+    pub(crate) tools: Arc<Registry>,
 }
 
 /// Who does a turn: the agent of a task or of the chat with its tools, or Figaro with all there are.
@@ -60,7 +60,7 @@ impl Agents {
 
     /// The agent of this name as it is now, with its tools; `None` where there is none.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<Found> {
+    pub(crate) fn get(&self, name: &str) -> Option<Found> {
         self.now().get(name)
     }
 

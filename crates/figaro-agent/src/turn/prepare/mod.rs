@@ -10,7 +10,8 @@ mod readable;
 
 use std::sync::Arc;
 
-pub use self::agent::{Agents, Found};
+pub use self::agent::Agents;
+pub(crate) use self::agent::Found;
 pub use self::context::{Asking, Choices, Contexts};
 pub use self::load::Loader;
 use self::load::{Chosen, Loaded};

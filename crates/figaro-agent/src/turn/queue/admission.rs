@@ -15,13 +15,13 @@ pub const MAX_OF_PERSON: usize = 20;
 /// So much waits in one conversation at most.
 pub const MAX_IN_CONVERSATION: usize = 50;
 /// So much waits in all at most. It bounds the memory that a bot open to everybody takes.
-pub const MAX_IN_ALL: usize = 2000;
+pub(crate) const MAX_IN_ALL: usize = 2000;
 /// So many people are remembered as told that the whole bot is full; further ones are not told.
 const MAX_TOLD: usize = 1000;
 
 /// Counts what waits. Cheap to clone; clones count together.
 #[derive(Debug, Clone, Default)]
-pub struct Admission(Arc<Mutex<Counts>>);
+pub(crate) struct Admission(Arc<Mutex<Counts>>);
 
 #[derive(Debug, Default)]
 struct Counts {
@@ -55,7 +55,7 @@ pub enum Full {
     Person,
     /// The conversation has [`MAX_IN_CONVERSATION`] waiting.
     Conversation,
-    /// The bot has [`MAX_IN_ALL`] waiting.
+    /// The bot has `MAX_IN_ALL` waiting.
     All,
 }
 
@@ -74,7 +74,7 @@ impl Admission {
     ///
     /// # Errors
     /// When one of the bounds is reached; nothing is counted then.
-    pub fn admit(
+    pub(crate) fn admit(
         &self,
         user: Option<&UserId>,
         conversation: impl Into<Option<Conversation>>,
@@ -89,7 +89,7 @@ impl Admission {
 
     /// A place for what was accepted before a restart: it is counted, and never refused.
     #[must_use]
-    pub fn readmit(&self, user: &UserId, conversation: Conversation) -> Slot {
+    pub(crate) fn readmit(&self, user: &UserId, conversation: Conversation) -> Slot {
         self.enter(self.counts(), Some(user), Some(conversation))
     }
 
@@ -170,7 +170,7 @@ fn take_one<K: Eq + Hash>(counts: &mut HashMap<K, Count>, key: &K) {
 impl Slot {
     /// The person whose message or press takes this place; `None` for somebody unknown.
     #[must_use]
-    pub const fn user(&self) -> Option<&UserId> {
+    pub(crate) const fn user(&self) -> Option<&UserId> {
         self.user.as_ref()
     }
 }

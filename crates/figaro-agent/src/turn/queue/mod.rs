@@ -199,7 +199,7 @@ impl Mailboxes {
 
     /// Whether a turn of this id waits in a queue or runs there.
     #[must_use]
-    pub fn holds(&self, run: RunId) -> bool {
+    pub(crate) fn holds(&self, run: RunId) -> bool {
         // In any queue: the chat may have got another id meanwhile.
         self.0.queues.lock().values().any(|queue| {
             let current = queue.current.as_ref().map(|current| &current.job);

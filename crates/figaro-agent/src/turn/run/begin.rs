@@ -9,26 +9,26 @@ use figaro_provider::Earlier;
 impl Run {
     /// The same turn, whose first items are from before it.
     #[must_use]
-    pub fn after(self, earlier: Earlier) -> Self {
+    pub(crate) fn after(self, earlier: Earlier) -> Self {
         Self { earlier, ..self }
     }
 
     /// The same turn, which can store tasks: an answer that promises something for later and stored none is written
     /// anew, once.
     #[must_use]
-    pub fn keeping_promises(self, keeps_promises: bool) -> Self {
+    pub(crate) fn keeping_promises(self, keeps_promises: bool) -> Self {
         Self { keeps_promises, ..self }
     }
 
     /// The same turn, which is shown these memories.
     #[must_use]
-    pub fn remembering(self, shown: Shown) -> Self {
+    pub(crate) fn remembering(self, shown: Shown) -> Self {
         Self { shown, ..self }
     }
 
     /// The same turn, whose answer is to have this form: one that has not is written anew, once. It promises nothing.
     #[must_use]
-    pub fn shaped(self, form: Option<Form>) -> Self {
+    pub(crate) fn shaped(self, form: Option<Form>) -> Self {
         let keeps_promises = self.keeps_promises && form.is_none();
         Self { form, keeps_promises, ..self }
     }
@@ -41,13 +41,13 @@ impl Run {
 
     /// The form that its answer is to have.
     #[must_use]
-    pub const fn form(&self) -> Option<&Form> {
+    pub(crate) const fn form(&self) -> Option<&Form> {
         self.form.as_ref()
     }
 
     /// The same turn, which knows the addresses that people wrote.
     #[must_use]
-    pub fn knowing(mut self, written: Addresses) -> Self {
+    pub(crate) fn knowing(mut self, written: Addresses) -> Self {
         self.addresses = written;
         self.find_sources();
         self
@@ -55,7 +55,7 @@ impl Run {
 
     /// The same turn with what was found before it, and what its calls left behind before a restart, in their order.
     #[must_use]
-    pub fn with_side_effects(mut self, before: impl IntoIterator<Item = SideEffects>) -> Self {
+    pub(crate) fn with_side_effects(mut self, before: impl IntoIterator<Item = SideEffects>) -> Self {
         before.into_iter().for_each(|side_effects| self.add_side_effects(side_effects));
         self
     }

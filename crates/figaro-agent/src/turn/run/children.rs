@@ -5,7 +5,7 @@ use super::anew::hand_back;
 use super::state::Phase;
 use super::{Answer, Run};
 use figaro_domain::said::Said;
-use figaro_domain::tool::{SideEffects, ToolSpent};
+use figaro_domain::tool::ToolSpent;
 use figaro_domain::usage::Usage;
 use figaro_provider::fold::Pass;
 
@@ -21,7 +21,7 @@ impl Run {
 
     /// The same run, which makes no more calls: the model is told to hand back what it has.
     #[must_use]
-    pub fn handing_back(mut self) -> Self {
+    pub(crate) fn handing_back(mut self) -> Self {
         if !self.state.hands_back && self.state.phase == Phase::Asking {
             self.state.hands_back = true;
             self.items.push(hand_back());
@@ -31,39 +31,33 @@ impl Run {
 
     /// What of this, which children have said, is not told yet.
     #[must_use]
-    pub fn untold_of(&self, said: Vec<Said>) -> Vec<Said> {
+    pub(crate) fn untold_of(&self, said: Vec<Said>) -> Vec<Said> {
         said.into_iter().filter(|said| !self.state.told.contains(&said.order)).collect()
     }
 
     /// What children have said to the person and is not told yet.
     #[must_use]
-    pub fn untold(&self) -> Vec<Said> {
+    pub(crate) fn untold(&self) -> Vec<Said> {
         self.untold_of(self.side_effects.said.clone())
     }
 
     /// The same run, of whose children the person is told this with a question.
     #[must_use]
-    pub fn telling(mut self, said: &[Said]) -> Self {
+    pub(crate) fn telling(mut self, said: &[Said]) -> Self {
         self.state.told.extend(said.iter().map(|said| said.order));
         self
     }
 
     /// The tokens that it took so far, those of children counted.
     #[must_use]
-    pub const fn usage(&self) -> Usage {
+    pub(crate) const fn usage(&self) -> Usage {
         self.state.usage
     }
 
     /// What they cost in nano-dollars; `None` once a price was not known.
     #[must_use]
-    pub const fn nano_usd(&self) -> Option<u64> {
+    pub(crate) const fn nano_usd(&self) -> Option<u64> {
         self.state.nano_usd
-    }
-
-    /// What its calls have left behind.
-    #[must_use]
-    pub const fn side_effects(&self) -> &SideEffects {
-        &self.side_effects
     }
 
     pub(super) fn add_spent(&mut self, spent: ToolSpent) {

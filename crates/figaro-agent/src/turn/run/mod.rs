@@ -1,5 +1,5 @@
 //! The loop as a machine without I/O: it says what to do next, is told what came of it, and can be stored between any
-//! two steps. One function per transition. What is stored is its [`State`] alone: the items are built anew from the stored
+//! two steps. One function per transition. What is stored is its `State` alone: the items are built anew from the stored
 //! messages, so that a turn's record stays small.
 
 mod anew;
@@ -13,8 +13,9 @@ mod state;
 
 use self::anew::{hand_back, taken_back};
 pub(in crate::turn) use self::repeats::Unrepeated;
-pub use self::shown::Shown;
-pub use self::state::{Answer, CallResult, Handed, InHand, Planned, State};
+pub(crate) use self::shown::Shown;
+pub use self::state::Handed;
+pub(crate) use self::state::{Answer, CallResult, InHand, Planned, State};
 use self::state::{Phase, TakenBack};
 use figaro_domain::form::{Form, bare};
 use figaro_domain::source::{Source, add_sources};
@@ -32,7 +33,7 @@ const MAX_PICTURES: usize = 8 * 1024 * 1024;
 
 /// A turn's reasoning, from the question to the answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+pub(crate) struct Run {
     items: Vec<Item>,
     /// The key of each of them that belongs to an exchange that is over; the question follows.
     earlier: Earlier,
@@ -55,7 +56,7 @@ pub struct Run {
 
 /// What is to be done next.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Step {
+pub(crate) enum Step {
     /// Call the model with the items so far.
     CallModel {
         /// Whether it may call tools; on the last pass it may not.
@@ -77,7 +78,7 @@ pub enum Step {
 impl Run {
     /// A turn that begins with these items, the question last.
     #[must_use]
-    pub fn new(items: Vec<Item>, max_passes: u32) -> Self {
+    pub(crate) fn new(items: Vec<Item>, max_passes: u32) -> Self {
         Self {
             begins: items.len(),
             items,
@@ -95,7 +96,7 @@ impl Run {
 
     /// The same turn after these items of its own: what it did before it was stored.
     #[must_use]
-    pub fn having_done(mut self, done: Vec<Item>) -> Self {
+    pub(crate) fn having_done(mut self, done: Vec<Item>) -> Self {
         self.items.extend(done);
         self
     }
@@ -103,7 +104,7 @@ impl Run {
     /// The same turn in the state that it was stored in. `in_hand` is what the pass whose calls were being made has said,
     /// if it said something, and the results there were.
     #[must_use]
-    pub fn restored(mut self, state: State, in_hand: InHand) -> Self {
+    pub(crate) fn restored(mut self, state: State, in_hand: InHand) -> Self {
         if let Some(back @ TakenBack { pass, at, .. }) = &state.taken_back {
             let at = (self.begins + at).min(self.items.len());
             // Passes without words between them are stored as one, whose results stay together.
@@ -133,13 +134,13 @@ impl Run {
 
     /// What has to be stored for [`Self::restored`].
     #[must_use]
-    pub const fn state(&self) -> &State {
+    pub(crate) const fn state(&self) -> &State {
         &self.state
     }
 
     /// The same turn, which waited with this call and makes it next: a person has approved it.
     #[must_use]
-    pub fn making(mut self, call: Call) -> Self {
+    pub(crate) fn making(mut self, call: Call) -> Self {
         let own = self.items.get_mut(self.begins..).unwrap_or_default();
         let pass = own.iter_mut().rev().find_map(|item| match item {
             Item::Assistant { calls, .. } => Some(calls),
@@ -160,7 +161,7 @@ impl Run {
 
     /// What is to be done next.
     #[must_use]
-    pub fn next(&self) -> Step {
+    pub(crate) fn next(&self) -> Step {
         match &self.state.phase {
             Phase::Asking if self.side_effects.taken_over.is_some() => {
                 Step::Done(Box::new(self.taken_over()))
@@ -179,25 +180,25 @@ impl Run {
 
     /// The conversation so far, as the model gets it.
     #[must_use]
-    pub fn items(&self) -> &[Item] {
+    pub(crate) fn items(&self) -> &[Item] {
         &self.items
     }
 
     /// Which items are from before it.
     #[must_use]
-    pub const fn earlier(&self) -> &Earlier {
+    pub(crate) const fn earlier(&self) -> &Earlier {
         &self.earlier
     }
 
     /// The tools that were found on the way and may be called beside those always offered.
     #[must_use]
-    pub fn found(&self) -> &[String] {
+    pub(crate) fn found(&self) -> &[String] {
         &self.side_effects.found
     }
 
     /// The addresses that people wrote, and those that search has found so far.
     #[must_use]
-    pub const fn addresses(&self) -> &Addresses {
+    pub(crate) const fn addresses(&self) -> &Addresses {
         &self.addresses
     }
 
@@ -212,7 +213,7 @@ impl Run {
 
     /// What the turn has come to if this is its last pass.
     #[must_use]
-    pub fn answer(&self, mut pass: Pass) -> Answer {
+    pub(crate) fn answer(&self, mut pass: Pass) -> Answer {
         let structured = self.form.as_ref().and_then(|form| form.read(&pass.text).ok());
         let is_misfit = self.form.is_some() && structured.is_none() && !self.is_given_cut(&pass);
         if structured.is_some() {
@@ -251,7 +252,7 @@ impl Run {
 
     /// What the turn has come to where its last pass broke off.
     #[must_use]
-    pub fn broken_off(mut self, pass: Pass) -> Answer {
+    pub(crate) fn broken_off(mut self, pass: Pass) -> Answer {
         self.count(&pass);
         self.answer(pass)
     }
@@ -261,7 +262,7 @@ impl Run {
     ///
     /// # Errors
     /// With what the turn has come to, where that is its end.
-    pub fn model_failed(mut self, failed: Pass, is_refused: bool) -> Result<Self, Box<Answer>> {
+    pub(crate) fn model_failed(mut self, failed: Pass, is_refused: bool) -> Result<Self, Box<Answer>> {
         self.count(&failed);
         if is_refused && drop_pictures(&mut self.items) {
             return Ok(self);
@@ -284,7 +285,7 @@ impl Run {
     /// The model has answered: it wants tools, or this is the end, or it promised what it has to write anew. Ignored in
     /// any other phase.
     #[must_use]
-    pub fn model_answered(mut self, pass: Pass) -> Self {
+    pub(crate) fn model_answered(mut self, pass: Pass) -> Self {
         if self.state.phase != Phase::Asking {
             return self;
         }
@@ -352,7 +353,7 @@ impl Run {
     /// The calls have been made: their results, with those there were, go to the model in the order of the calls. Ignored in
     /// any other phase. Where one of them asks a person, the turn waits.
     #[must_use]
-    pub fn tools_answered(mut self, made: Vec<CallResult>) -> Self {
+    pub(crate) fn tools_answered(mut self, made: Vec<CallResult>) -> Self {
         let Phase::Calling { planned, results } = std::mem::take(&mut self.state.phase) else {
             return self;
         };

@@ -9,11 +9,11 @@ use figaro_provider::fold::Pass;
 
 /// The memories that a turn is shown, and how it says which it uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// The tool that names them.
-    pub tool: String,
+    pub(crate) tool: String,
     /// The memory of each label: `M1` is the first.
-    pub memories: Vec<MemoryId>,
+    pub(crate) memories: Vec<MemoryId>,
 }
 
 impl Shown {

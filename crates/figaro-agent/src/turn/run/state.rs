@@ -21,7 +21,7 @@ use figaro_provider::{Image, Item};
 
 /// What a turn's machine keeps between two steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct State {
+pub(crate) struct State {
     /// How many passes of the model have ended.
     pub(super) passes: u32,
     /// How often each call was asked for, by its fingerprint.
@@ -48,7 +48,7 @@ pub struct State {
 impl State {
     /// Whether this call is one of those that come next.
     #[must_use]
-    pub fn is_calling(&self, id: &str) -> bool {
+    pub(crate) fn is_calling(&self, id: &str) -> bool {
         match &self.phase {
             Phase::Calling { planned, .. } => planned.iter().any(|planned| planned.call.id == id),
             Phase::Asking | Phase::Waiting { .. } | Phase::Done(_) => false,
@@ -57,7 +57,7 @@ impl State {
 
     /// Whether calls come next.
     #[must_use]
-    pub const fn has_calls(&self) -> bool {
+    pub(crate) const fn has_calls(&self) -> bool {
         matches!(self.phase, Phase::Calling { .. })
     }
 }
@@ -117,69 +117,69 @@ pub(super) struct TakenBack {
 
 /// A call and what is to become of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Planned {
+pub(crate) struct Planned {
     /// The call as the model asked for it.
-    pub call: Call,
+    pub(crate) call: Call,
     /// Why it is not to be made.
-    pub refusal: Option<String>,
+    pub(crate) refusal: Option<String>,
 }
 
 /// The result of a call, for the machine of a turn.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CallResult {
+pub(crate) struct CallResult {
     /// The call that this is the result of.
-    pub call: Call,
+    pub(crate) call: Call,
     /// The result as JSON text, as the model gets it.
-    pub output: String,
+    pub(crate) output: String,
     /// The side effects of the call.
-    pub side_effects: SideEffects,
+    pub(crate) side_effects: SideEffects,
     /// The pictures that go with the result. They are not stored.
-    pub images: Vec<Image>,
+    pub(crate) images: Vec<Image>,
     /// It has no result yet: this is asked, and the answer is its result.
-    pub asks: Option<PersonQuestion>,
+    pub(crate) asks: Option<PersonQuestion>,
 }
 
 /// The answer of a turn, and what it took.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// The last pass of the model, which is the answer.
-    pub pass: Pass,
+    pub(crate) pass: Pass,
     /// A tool has sent the words that answer: the text is kept, not sent.
-    pub spoke: bool,
+    pub(crate) spoke: bool,
     /// Pages that the whole turn rests on.
-    pub sources: Vec<Source>,
+    pub(crate) sources: Vec<Source>,
     /// Addresses that people wrote or that the turn has found.
-    pub addresses: Addresses,
+    pub(crate) addresses: Addresses,
     /// Tasks that the turn made or changed.
-    pub tasks: Vec<TaskId>,
+    pub(crate) tasks: Vec<TaskId>,
     /// Records that the turn saved and that offer reminders.
-    pub remindable: Vec<RecordId>,
+    pub(crate) remindable: Vec<RecordId>,
     /// What children have said to the person before the words of the last pass.
-    pub said: Vec<Said>,
+    pub(crate) said: Vec<Said>,
     /// The last pass had no tools because a bound was reached: it may be less than what was asked for.
-    pub is_cut: bool,
+    pub(crate) is_cut: bool,
     /// The memories that it rests on, as the model says.
-    pub memories: Vec<MemoryId>,
+    pub(crate) memories: Vec<MemoryId>,
     /// What the model has noted about it.
-    pub observation: Option<Box<Observation>>,
+    pub(crate) observation: Option<Box<Observation>>,
     /// The value of an answer that is to have a form and has it.
-    pub structured: Option<Value>,
+    pub(crate) structured: Option<Value>,
     /// It is to have a form and has not.
-    pub is_misfit: bool,
+    pub(crate) is_misfit: bool,
     /// The words promise something for later, and nothing was stored for it.
-    pub unkept: bool,
+    pub(crate) unkept: bool,
     /// What it leaves to whoever asks, in place of an answer.
-    pub handed: Option<Box<Handed>>,
+    pub(crate) handed: Option<Box<Handed>>,
     /// The tokens of all passes.
-    pub usage: Usage,
+    pub(crate) usage: Usage,
     /// What they cost in nano-dollars, where the price is known.
-    pub nano_usd: Option<u64>,
+    pub(crate) nano_usd: Option<u64>,
 }
 
 impl Answer {
     /// The same with these words of children, too.
     #[must_use]
-    pub fn saying(mut self, said: Vec<Said>) -> Self {
+    pub(crate) fn saying(mut self, said: Vec<Said>) -> Self {
         self.said.extend(said);
         self.said.sort_by_key(|said| said.order);
         self
@@ -187,7 +187,7 @@ impl Answer {
 
     /// The same with what children have said in front of its own words, which do not repeat it.
     #[must_use]
-    pub fn whole(mut self) -> Self {
+    pub(crate) fn whole(mut self) -> Self {
         if self.said.is_empty() {
             return self;
         }
@@ -199,7 +199,7 @@ impl Answer {
     }
 
     /// Adds what else it took.
-    pub fn add_spent(&mut self, spent: ToolSpent) {
+    pub(crate) fn add_spent(&mut self, spent: ToolSpent) {
         self.usage += spent.usage;
         self.nano_usd = self.nano_usd.zip(spent.nano_usd).map(|(all, one)| all.saturating_add(one));
     }
@@ -217,11 +217,11 @@ pub struct Handed {
 
 /// What was stored of the pass whose calls were being made.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct InHand {
+pub(crate) struct InHand {
     /// The text that the model wrote.
-    pub text: String,
+    pub(crate) text: String,
     /// Opaque parts of the provider, such as encrypted reasoning.
-    pub private: Vec<PrivatePart>,
+    pub(crate) private: Vec<PrivatePart>,
     /// The results of its calls, as far as they were there.
-    pub results: Vec<CallResult>,
+    pub(crate) results: Vec<CallResult>,
 }

@@ -40,78 +40,78 @@ pub struct BotName {
 
 /// Everything a request is made from.
 #[derive(Debug)]
-pub struct Material<'a> {
+pub(crate) struct Material<'a> {
     /// The bot's name and username.
-    pub bot: &'a BotName,
+    pub(crate) bot: &'a BotName,
     /// The instructions of the agent that runs, if it is one.
-    pub agent: Option<&'a str>,
+    pub(crate) agent: Option<&'a str>,
     /// What the persona of the chat says, if it has chosen one; where an agent runs, its instructions stand instead.
-    pub persona: Option<&'a PersonaWords>,
+    pub(crate) persona: Option<&'a PersonaWords>,
     /// The language to answer in, in free words; `None` for that of each message.
-    pub language: Option<&'a str>,
+    pub(crate) language: Option<&'a str>,
     /// The chat and topic of the question.
-    pub place: &'a Place,
+    pub(crate) place: &'a Place,
     /// The settings of the chat.
-    pub config: &'a ChatConfig,
+    pub(crate) config: &'a ChatConfig,
     /// The zone of a chat that set none.
-    pub default_zone: Tz,
+    pub(crate) default_zone: Tz,
     /// Whoever asks; `None` where their message says all.
-    pub person: Option<&'a PersonView>,
+    pub(crate) person: Option<&'a PersonView>,
     /// Records of the chat that bear on the question, a line each.
-    pub records: &'a [String],
+    pub(crate) records: &'a [String],
     /// The chat's notes.
-    pub notes: &'a [Note],
+    pub(crate) notes: &'a [Note],
     /// What was said without addressing the bot, oldest first.
-    pub background: &'a [Inbound],
+    pub(crate) background: &'a [Inbound],
     /// The question's parts, as they came in.
-    pub question: &'a [Inbound],
+    pub(crate) question: &'a [Inbound],
     /// Pictures of the question and of what was said last.
-    pub pictures: &'a Pictures,
+    pub(crate) pictures: &'a Pictures,
     /// What this turn stored after the question, when it goes on after a restart.
-    pub done: &'a [Arc<Message>],
+    pub(crate) done: &'a [Arc<Message>],
     /// The current time, UTC; the model sees it in the chat's zone.
-    pub now: DateTime<Utc>,
+    pub(crate) now: DateTime<Utc>,
 }
 
 /// The first request of a turn: the system prompt and the items.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Window {
+pub(crate) struct Window {
     /// The text of the system prompt.
-    pub instructions: String,
+    pub(crate) instructions: String,
     /// What that is rendered from.
-    pub view: SystemView,
+    pub(crate) view: SystemView,
     /// The history, oldest first, and the question last.
-    pub items: Vec<Item>,
+    pub(crate) items: Vec<Item>,
     /// What the turn has done so far.
-    pub done: Vec<Item>,
+    pub(crate) done: Vec<Item>,
     /// Which items are from before the turn.
-    pub earlier: Earlier,
+    pub(crate) earlier: Earlier,
     /// The memory of each label in them and beside the question: `M1` is the first.
-    pub labels: Vec<MemoryId>,
+    pub(crate) labels: Vec<MemoryId>,
     /// The pins in them and beside the question.
-    pub pins: Vec<PinId>,
+    pub(crate) pins: Vec<PinId>,
     /// Something of the conversation was left out, and can be looked up.
-    pub has_keys: bool,
+    pub(crate) has_keys: bool,
 }
 
 /// What of the conversation so far a request carries.
 #[derive(Debug, Default)]
 pub struct Context {
     /// Pins, memories and summaries.
-    pub kept: KeptParts,
+    pub(crate) kept: KeptParts,
     /// The newest messages of the session.
     pub recent: History,
     /// Older messages that bear on the question.
     pub older: Older,
     /// The session has more messages than these.
-    pub has_more: bool,
+    pub(crate) has_more: bool,
 }
 
 /// Builds the window around what of the conversation so far it carries.
 ///
 /// # Errors
 /// A prompt template of the owner's that does not render.
-pub fn build(prompts: &Prompts, material: &Material<'_>, context: Context) -> Result<Window, String> {
+pub(crate) fn build(prompts: &Prompts, material: &Material<'_>, context: Context) -> Result<Window, String> {
     let zone = material.config.timezone.unwrap_or(material.default_zone);
     let Context { kept, recent: History { mut items, mut keys, has_keys, .. }, older, has_more } = context;
     let has_keys = has_keys || has_more || older.has_keys || kept.has_keys;
@@ -205,13 +205,13 @@ fn inbound_view(part: &Inbound, pictures: &Pictures, zone: Tz) -> MessageView {
 /// How a stored message is shown: the same in every later prompt, so that the provider's cache hits. It says nothing that the
 /// question says of the chat.
 #[derive(Debug, Clone, Copy)]
-pub struct Stored<'a> {
+pub(crate) struct Stored<'a> {
     /// The chat and topic.
-    pub place: &'a Place,
+    pub(crate) place: &'a Place,
     /// The zone of the chat.
-    pub zone: Tz,
+    pub(crate) zone: Tz,
     /// Pictures of messages.
-    pub pictures: &'a Pictures,
+    pub(crate) pictures: &'a Pictures,
 }
 
 impl Stored<'_> {

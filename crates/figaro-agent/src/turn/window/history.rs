@@ -27,19 +27,19 @@ pub struct History {
     /// The newest exchanges, oldest first.
     pub items: Vec<Item>,
     /// The key of each item that can be looked up.
-    pub keys: Vec<Option<EntryKey>>,
+    pub(crate) keys: Vec<Option<EntryKey>>,
     /// A key stands in them where something was left out.
-    pub has_keys: bool,
+    pub(crate) has_keys: bool,
     /// The index of their first message; `None` without any.
     pub from: Option<u32>,
     /// How many tokens they take.
-    pub tokens: usize,
+    pub(crate) tokens: usize,
 }
 
 impl History {
     /// What whoever asks says was said before: nothing of it can be looked up.
     #[must_use]
-    pub fn given(items: &[Item]) -> Self {
+    pub(crate) fn given(items: &[Item]) -> Self {
         let tokens = items.iter().map(Item::estimate_tokens).sum();
         Self { items: items.to_vec(), keys: vec![None; items.len()], has_keys: false, from: None, tokens }
     }

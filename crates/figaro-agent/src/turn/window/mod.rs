@@ -11,10 +11,13 @@ mod room;
 #[cfg(test)]
 mod tests;
 
-pub use build::{BotName, Context, Material, Stored, Window, build};
-pub use history::History;
+pub use build::{BotName, Context};
+pub(crate) use build::{Material, Stored, Window, build};
+pub(crate) use history::History;
 pub(super) use history::items_of;
-pub use kept::{Border, Choice, Kept, KeptParts, Showing};
-pub use older::Older;
+pub use kept::Kept;
+pub(crate) use kept::{Border, Choice, KeptParts, Showing};
+pub(crate) use older::Older;
 pub use pictures::Pictures;
-pub use room::{Room, recent};
+pub use room::Room;
+pub(crate) use room::recent;

@@ -18,7 +18,7 @@ pub struct Older {
     /// The messages in it, the one that bears most on the question first.
     pub messages: Vec<Recalled>,
     /// A key stands in it, by which the whole of a message can be looked up.
-    pub has_keys: bool,
+    pub(crate) has_keys: bool,
 }
 
 impl Older {
@@ -26,7 +26,7 @@ impl Older {
     ///
     /// # Errors
     /// A prompt template of the owner's that does not render.
-    pub fn within(
+    pub(crate) fn within(
         prompts: &Prompts,
         mut messages: Vec<Recalled>,
         zone: Tz,

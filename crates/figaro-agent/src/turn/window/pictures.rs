@@ -8,7 +8,7 @@ use figaro_provider::Image;
 
 /// Pictures by the handle their message came with; of one that is not there, why.
 #[derive(Debug, Clone, Default)]
-pub struct Pictures(pub HashMap<String, Result<Image, String>>);
+pub struct Pictures(pub(crate) HashMap<String, Result<Image, String>>);
 
 impl Pictures {
     /// Those of these attachments that are there, in order.

@@ -25,7 +25,7 @@ const SHARE_BEFORE: f64 = 0.25;
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
     /// All of them.
-    pub tokens: usize,
+    pub(crate) tokens: usize,
     /// The part of them that messages before this sitting have, from 0 to 1.
     pub share_before: f64,
 }
@@ -39,13 +39,18 @@ impl Room {
 
     /// The same room without what other things take of it.
     #[must_use]
-    pub const fn without(self, tokens: usize) -> Self {
+    pub(crate) const fn without(self, tokens: usize) -> Self {
         Self { tokens: self.tokens.saturating_sub(tokens), ..self }
     }
 
     /// How many older messages may take beside the newest ones, when a question is asked at this time.
     #[must_use]
-    pub fn for_older(&self, recent: &History, history: &[Arc<Message>], asked_at: DateTime<Utc>) -> usize {
+    pub(crate) fn for_older(
+        &self,
+        recent: &History,
+        history: &[Arc<Message>],
+        asked_at: DateTime<Utc>,
+    ) -> usize {
         let left = self.tokens.saturating_sub(recent.tokens);
         let goes_on = history.last().is_some_and(|last| asked_at - last.created_at <= PAUSE);
         if goes_on { left.min(self.tokens / PARTS_OF_OLDER) } else { left }
@@ -62,7 +67,7 @@ impl Room {
 ///
 /// # Errors
 /// A prompt template of the owner's that does not render.
-pub fn recent(
+pub(crate) fn recent(
     prompts: &Prompts,
     history: &[Arc<Message>],
     stored: Stored<'_>,

@@ -21,7 +21,7 @@ use figaro_store::StoreError;
 
 impl AccessRequests {
     /// Asks every owner whether a group may talk to the bot, with who wants it there; `false` if nobody was asked.
-    pub async fn ask_about_group(&self, asker: &Asker, is_added: bool) -> bool {
+    pub(crate) async fn ask_about_group(&self, asker: &Asker, is_added: bool) -> bool {
         if !self.asks() || !self.has_room() {
             return false;
         }

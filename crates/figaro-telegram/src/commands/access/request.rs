@@ -47,7 +47,7 @@ pub struct AccessRequests {
     pub(super) settings: Arc<dyn SettingsStore>,
     access: AccessSettings,
     /// The key of the hashes of codes that let people in.
-    pub code_key: CodeKey,
+    pub(crate) code_key: CodeKey,
     /// The bot's own account.
     pub(super) me: Me,
     /// When owners were asked lately.
@@ -73,7 +73,7 @@ impl AccessRequests {
     }
 
     /// Asks every owner whether the writer of a message may talk to the bot; `false` if nobody was asked.
-    pub async fn ask(&self, part: &Inbound) -> bool {
+    pub(crate) async fn ask(&self, part: &Inbound) -> bool {
         let number = part.speaker.user.telegram_id();
         let Some(number) = number.filter(|_| self.asks() && self.has_room()) else { return false };
         let owners = self.owners().await;
@@ -157,7 +157,7 @@ impl AccessRequests {
 
     /// Whether owners are asked at all: where they name people themselves, nobody is to ask them.
     #[must_use]
-    pub const fn asks(&self) -> bool {
+    pub(crate) const fn asks(&self) -> bool {
         matches!(self.access.mode, AccessMode::Pairing)
     }
 

@@ -23,7 +23,7 @@ use figaro_store::{SettingsStore, TaskStore, undo_change};
 /// What the model changed, with a button that undoes it as long as that can be; `default` is the zone of chats that set
 /// none.
 #[must_use]
-pub fn settings_card(texts: &Texts, change: &ConfigChange, default: Tz, now: DateTime<Utc>) -> Card {
+pub(crate) fn settings_card(texts: &Texts, change: &ConfigChange, default: Tz, now: DateTime<Utc>) -> Card {
     let value = |config, setting| value(texts, config, setting, default);
     let line = |setting: Setting| {
         let (before, after) = (value(&change.before, setting), value(&change.after, setting));
@@ -42,7 +42,7 @@ pub fn settings_card(texts: &Texts, change: &ConfigChange, default: Tz, now: Dat
 
 /// That the model changed something of which nobody knows any more what it was.
 #[must_use]
-pub fn unreadable_card(texts: &Texts) -> Card {
+pub(crate) fn unreadable_card(texts: &Texts) -> Card {
     Card::titled(texts.settings_changed(), texts.settings_unreadable().to_owned())
 }
 

@@ -61,7 +61,7 @@ pub(super) struct Origin {
 
 /// Asks a person whether facts about them may be remembered.
 #[must_use]
-pub fn consent_card(texts: &Texts) -> Card {
+pub(crate) fn consent_card(texts: &Texts) -> Card {
     Card::text(texts.memory_consent()).row(vec![
         Button::new(texts.button_remember(), Press::On),
         Button::new(texts.button_not_remember(), Press::Off),

@@ -11,7 +11,7 @@ use chrono::TimeDelta;
 use chrono_tz::Tz;
 use tokio_util::sync::CancellationToken;
 
-pub use self::card::consent_card;
+pub(crate) use self::card::consent_card;
 use self::card::{Origin, Stats, View};
 pub use self::reword::Rewordings;
 use super::asker::Asker;

@@ -46,7 +46,7 @@ impl Rewordings {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn meant(&self, part: &Inbound) -> Result<Option<MemoryId>, StoreError> {
+    pub(crate) async fn meant(&self, part: &Inbound) -> Result<Option<MemoryId>, StoreError> {
         match replies::asked_by(&*self.outbox, part).await? {
             Some(Author::Reword(memory)) => Ok(Some(memory)),
             Some(Author::Figaro | Author::Model | Author::Rename(_)) | None => Ok(None),
@@ -54,7 +54,7 @@ impl Rewordings {
     }
 
     /// Gives a memory of the writer the words that a message says, and says so.
-    pub async fn reword(&self, memory: MemoryId, part: &Inbound, standing: Standing) -> Card {
+    pub(crate) async fn reword(&self, memory: MemoryId, part: &Inbound, standing: Standing) -> Card {
         let asker = Asker::new(part, standing);
         self.reworded(memory, part, &asker).await.unwrap_or_else(|error| self.cards.failed(&asker, &error))
     }

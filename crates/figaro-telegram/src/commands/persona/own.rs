@@ -37,7 +37,11 @@ impl Personas {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn answered(&self, part: &Inbound, standing: Standing) -> Result<Option<Card>, StoreError> {
+    pub(crate) async fn answered(
+        &self,
+        part: &Inbound,
+        standing: Standing,
+    ) -> Result<Option<Card>, StoreError> {
         let replied = part.quotes.as_ref().and_then(|quoted| quoted.message).filter(|_| part.reply_to_bot);
         let Some(message) = replied.filter(|_| part.forwarded_from.is_none()) else { return Ok(None) };
         let asked = match self.store.persona_question(part.place.chat, message).await {

@@ -47,7 +47,7 @@ impl Renames {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn meant(&self, part: &Inbound) -> Result<Option<SessionId>, StoreError> {
+    pub(crate) async fn meant(&self, part: &Inbound) -> Result<Option<SessionId>, StoreError> {
         match replies::asked_by(&*self.outbox, part).await? {
             Some(Author::Rename(session)) => Ok(Some(session)),
             Some(Author::Figaro | Author::Model | Author::Reword(_)) | None => Ok(None),
@@ -55,7 +55,7 @@ impl Renames {
     }
 
     /// Gives a session of this conversation the name that a message says, and says so.
-    pub async fn name(&self, session: SessionId, part: &Inbound, standing: Standing) -> Card {
+    pub(crate) async fn name(&self, session: SessionId, part: &Inbound, standing: Standing) -> Card {
         let asker = Asker::new(part, standing);
         self.named(session, part, &asker).await.unwrap_or_else(|error| self.cards.failed(&asker, &error))
     }

@@ -35,7 +35,7 @@ impl RestingTasks {
     ///
     /// # Errors
     /// When the store fails; nothing is paused then.
-    pub async fn leave(&self, chat: ChatId) -> Result<(), StoreError> {
+    pub(crate) async fn leave(&self, chat: ChatId) -> Result<(), StoreError> {
         let live = self.tasks_of(chat, |task| task.state == State::Active).await?;
         let paused = self.change_each(live, &TaskChange::Pause(PauseReason::Removed)).await?;
         if paused > 0 {
@@ -48,7 +48,7 @@ impl RestingTasks {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn returned(&self, asker: &Asker) -> Result<Option<Card>, StoreError> {
+    pub(crate) async fn returned(&self, asker: &Asker) -> Result<Option<Card>, StoreError> {
         let texts = self.cards.texts(asker);
         let count = self.removed_tasks(asker.place.chat).await?.len();
         let buttons = vec![

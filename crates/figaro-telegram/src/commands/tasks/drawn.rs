@@ -33,7 +33,7 @@ pub struct TaskCards {
 
 impl TaskCards {
     /// What this message is to show of the task now.
-    pub async fn draw(&self, task: &Task, message: &TaskMessage) -> Card {
+    pub(crate) async fn draw(&self, task: &Task, message: &TaskMessage) -> Card {
         let client = task.language.as_deref();
         let language = self.languages.of(message.chat, client).await;
         let (texts, now) = (self.languages.locales.of(language.as_deref()), self.clock.now());

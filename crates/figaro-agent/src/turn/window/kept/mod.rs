@@ -33,24 +33,24 @@ const FRAME: usize = 120;
 #[derive(Debug, Clone, Default)]
 pub struct Kept {
     /// The pins of the chat that are shown in the session, oldest first.
-    pub pins: Vec<Pin>,
+    pub(crate) pins: Vec<Pin>,
     /// The active memories of whoever asks that may be used in the chat, oldest first.
-    pub memories: Vec<Memory>,
+    pub(crate) memories: Vec<Memory>,
     /// The name of whoever asks.
-    pub about: String,
+    pub(crate) about: String,
     /// The summaries of the session, those of the oldest messages first.
-    pub summaries: Vec<Summary>,
+    pub(crate) summaries: Vec<Summary>,
     /// It is a group.
-    pub is_group: bool,
+    pub(crate) is_group: bool,
 }
 
 /// Where the messages of a request begin. What is kept is chosen anew when this moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Border {
     /// The session.
-    pub session: SessionId,
+    pub(crate) session: SessionId,
     /// The index of the first message that is shown.
-    pub from: Option<u32>,
+    pub(crate) from: Option<u32>,
 }
 
 /// What of it is told at the beginning of the requests of a session.
@@ -63,42 +63,42 @@ pub struct Choice {
 
 /// When and where it is shown, and in how much room.
 #[derive(Debug, Clone, Copy)]
-pub struct Showing {
+pub(crate) struct Showing {
     /// The current time, UTC.
-    pub now: DateTime<Utc>,
+    pub(crate) now: DateTime<Utc>,
     /// The zone of the chat.
-    pub zone: Tz,
+    pub(crate) zone: Tz,
     /// The room of the conversation, in tokens.
-    pub tokens: usize,
+    pub(crate) tokens: usize,
 }
 
 /// What is kept as a model sees it.
 #[derive(Debug, Default)]
-pub struct KeptParts {
+pub(crate) struct KeptParts {
     /// What stands before the messages; empty for nothing.
-    pub front: String,
+    pub(crate) front: String,
     /// What stands beside the question; empty for nothing.
-    pub beside: String,
+    pub(crate) beside: String,
     /// The memory of each label: `M1` is the first.
-    pub labels: Vec<MemoryId>,
+    pub(crate) labels: Vec<MemoryId>,
     /// The pins in them.
-    pub pins: Vec<PinId>,
+    pub(crate) pins: Vec<PinId>,
     /// The tokens of both parts.
-    pub tokens: usize,
+    pub(crate) tokens: usize,
     /// A key stands in them where something was left out.
-    pub has_keys: bool,
+    pub(crate) has_keys: bool,
 }
 
 impl Kept {
     /// Whether there is nothing.
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.pins.is_empty() && self.memories.is_empty() && self.summaries.is_empty()
     }
 
     /// How many tokens it takes at most, within the room of a conversation.
     #[must_use]
-    pub fn most_tokens(&self, tokens: usize) -> usize {
+    pub(crate) fn most_tokens(&self, tokens: usize) -> usize {
         if self.is_empty() {
             return 0;
         }
@@ -112,7 +112,7 @@ impl Kept {
 
     /// The same without summaries of nothing but messages that are shown, from this index on.
     #[must_use]
-    pub fn before(mut self, from: Option<u32>) -> Self {
+    pub(crate) fn before(mut self, from: Option<u32>) -> Self {
         self.summaries.retain(|summary| from.is_none_or(|from| summary.start < from));
         self
     }
@@ -120,7 +120,7 @@ impl Kept {
     /// What is told at the beginning from now on, within the room of a conversation: the most important pins and summaries,
     /// the memories that are worth most.
     #[must_use]
-    pub fn choose(&self, now: DateTime<Utc>, tokens: usize) -> Choice {
+    pub(crate) fn choose(&self, now: DateTime<Utc>, tokens: usize) -> Choice {
         self.best(now, tokens, &Choice::default())
     }
 
@@ -161,7 +161,12 @@ impl Kept {
     ///
     /// # Errors
     /// A prompt template of the owner's that does not render.
-    pub fn parts(&self, prompts: &Prompts, chosen: &Choice, shown: Showing) -> Result<KeptParts, String> {
+    pub(crate) fn parts(
+        &self,
+        prompts: &Prompts,
+        chosen: &Choice,
+        shown: Showing,
+    ) -> Result<KeptParts, String> {
         let Showing { now, zone, tokens } = shown;
         let shown = self.best(now, tokens, chosen);
         // In a group others ask the next question: what is about one person never stands at the beginning.
@@ -200,7 +205,7 @@ impl Kept {
 
     /// The same without vital pins that say the same as a later one, and without those of memories that are told themselves.
     #[must_use]
-    pub fn without_repeats(mut self) -> Self {
+    pub(crate) fn without_repeats(mut self) -> Self {
         pins::drop_repeats(&mut self.pins);
         let is_told = |id: MemoryId| self.memories.iter().any(|memory| memory.id == id);
         self.pins.retain(|pin| pin.importance >= VITAL || !pin.memory.is_some_and(is_told));
