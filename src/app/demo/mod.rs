@@ -156,6 +156,8 @@ fn populate(telegram: &OfflineTelegram) -> Result<(), Impossible> {
         telegram.set_member(chat, telegram.bot_id(), Standing::Left)?;
         telegram.bot_joined(chat, VISITOR)?;
     }
+    // Where an approval can be tried.
+    telegram.set_member(GROUP, telegram.bot_id(), Standing::Admin)?;
     telegram.add_topic(FORUM, "Ideas")?;
     telegram.add_topic(FORUM, "Releases")?;
     telegram.say(FRIEND, GROUP, "Who is in for lunch on Friday? The new place by the river looks good.")?;

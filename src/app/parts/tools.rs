@@ -44,6 +44,7 @@ pub(super) fn telegram(bot: &Bot) -> TelegramTools {
     TelegramTools {
         catalog: Arc::new(Catalog::new(&Choice::default())),
         mcp: bot.mcp.clone(),
+        bot: bot.me.id,
         limiter: bot.sender.limiter.clone(),
         outbox: base.store.clone(),
         audit: base.store.clone(),

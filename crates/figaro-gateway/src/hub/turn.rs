@@ -160,7 +160,7 @@ impl Turn {
 
     /// The session that it belongs to, as its caller calls it.
     #[must_use]
-    pub fn session(&self) -> Option<&str> {
+    pub(crate) fn session(&self) -> Option<&str> {
         self.session.as_deref()
     }
 

@@ -99,7 +99,7 @@ impl AdminRight {
 
     /// The right that an approver needs for a method where the rule names none; `None` where only an owner may approve.
     #[must_use]
-    pub(crate) fn for_method(method: &str) -> Option<Self> {
+    pub fn for_method(method: &str) -> Option<Self> {
         RIGHTS.get(method).copied()
     }
 }

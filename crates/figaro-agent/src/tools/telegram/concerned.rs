@@ -8,6 +8,7 @@ use super::{TelegramTools, ToolContext, ToolError, chat_number};
 use figaro_base::ids::ChatId;
 use figaro_domain::approval::{Approval, Concerned, Target};
 use figaro_policy::access::Standing;
+use figaro_policy::tools::AdminRight;
 
 /// The chats that calls act on.
 pub(super) struct Named {
@@ -91,6 +92,45 @@ impl TelegramTools {
             people.extend(member.get("user").and_then(name_of).map(|name| Concerned { user, name }));
         }
         people
+    }
+
+    /// Refuses calls that Telegram would refuse after somebody has approved them: in groups, those that take a right which the bot
+    /// does not hold. What cannot be found out is asked about.
+    ///
+    /// # Errors
+    /// With what the model is to tell people.
+    pub(super) async fn may_itself(&self, calls: &[Checked], context: &ToolContext) -> Result<(), ToolError> {
+        for call in calls {
+            let chat = call.args.get("chat_id").map_or(Some(context.place.chat.0), chat_number).map(ChatId);
+            let (Some(chat), Some(right)) = (chat, AdminRight::for_method(&call.method.name)) else {
+                continue;
+            };
+            // Whoever is in a group writes there and looks around.
+            let is_everybodys =
+                matches!(right, AdminRight::ManageChat | AdminRight::PostMessages | AdminRight::EditMessages);
+            if is_everybodys || !chat.is_group() {
+                continue;
+            }
+            let args = json!({"chat_id": chat, "user_id": self.bot.0});
+            let Value::Object(args) = args else { continue };
+            let Ok(answer) = self.mcp.call("getChatMember", args).await else { continue };
+            let member = answer.content.get("result").unwrap_or(&answer.content);
+            let holds = match member.get("status").and_then(Value::as_str) {
+                Some("creator") => true,
+                Some("administrator") => member.get(right.name()).is_none_or(|holds| *holds == json!(true)),
+                Some(_) => false,
+                None => true,
+            };
+            if !holds {
+                let right = right.name();
+                return Err(ToolError::ForModel(format!(
+                    "not asked about: {} takes the right {right}, and you do not hold it in chat {chat}. Tell the person to make \
+                     you an admin with this right (group info, Edit, Administrators, Add admin), and to ask again",
+                    call.method.name
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// What Telegram says of a chat that is named by its number or its username.

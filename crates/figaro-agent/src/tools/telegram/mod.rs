@@ -30,7 +30,7 @@ pub(super) use self::standing::Leave;
 use super::source::{Listed, Named};
 use super::{Tool, ToolContext, ToolError, ToolOutput, ToolSource, find, names, schema};
 use crate::outbound::RateLimiter;
-use figaro_base::ids::ChatId;
+use figaro_base::ids::{BotId, ChatId};
 use figaro_domain::approval::MethodCall;
 use figaro_domain::tool::{Effect, StatusKey};
 use figaro_mcp_client::supervisor::Mcp;
@@ -64,6 +64,8 @@ pub struct TelegramTools {
     pub catalog: Arc<Catalog>,
     /// The server that makes the calls.
     pub mcp: Mcp,
+    /// The bot itself.
+    pub bot: BotId,
     /// The pace they are made at.
     pub limiter: Arc<RateLimiter>,
     /// Which messages the model sent.

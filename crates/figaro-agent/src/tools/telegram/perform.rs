@@ -61,6 +61,7 @@ impl TelegramTools {
             self.note(AuditKind::CallAllowed, &calls, context).await?;
             return self.make_all(calls, false, context).await;
         };
+        self.may_itself(&calls, context).await?;
         let mut approval = approval(&calls, targets, asks, context);
         approval.people = self.people(&approval, context).await;
         if self.approvers.has_granted(&approval, context.now).await?

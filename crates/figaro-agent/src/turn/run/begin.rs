@@ -35,7 +35,7 @@ impl Run {
 
     /// The same turn, whose answer is for a program that is told where it was cut by its length: it gets it as it is.
     #[must_use]
-    pub fn giving_cut(self, gives_cut: bool) -> Self {
+    pub(crate) fn giving_cut(self, gives_cut: bool) -> Self {
         Self { gives_cut, ..self }
     }
 
