@@ -77,6 +77,36 @@ async fn a_tool_is_called_where_that_is_asked_for_and_the_service_can() {
 }
 
 #[tokio::test]
+async fn a_penalty_that_a_service_has_not_is_refused_by_name() {
+    for (provider, at) in [
+        ("openai", None),
+        ("gemini", None),
+        ("compatible", Some("/presence_penalty")),
+        ("ollama", Some("/options/presence_penalty")),
+    ] {
+        let world = World::new().await;
+        let gateway = world.gateway_before(provider).await;
+        let mut body = said("Count.");
+        (body["frequency_penalty"], body["presence_penalty"]) = (json!(0), json!(0.0));
+        world.script.push(Reply::text("One."));
+        assert_eq!(gateway.chat(&body).words().await, "One.", "{provider}");
+        body["presence_penalty"] = json!(0.5);
+        match at {
+            None => {
+                let (status, error) = gateway.chat(&body).refused().await;
+                assert_eq!((status, &error["param"]), (400, &json!("presence_penalty")), "{error}");
+            }
+            Some(at) => {
+                world.script.push(Reply::text("One."));
+                assert_eq!(gateway.chat(&body).words().await, "One.", "{provider}");
+                let request = world.model.requests().pop().unwrap().body;
+                assert_eq!(request.pointer(at), Some(&json!(0.5)), "{provider}: {request}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn words_that_end_an_answer_and_pictures_go_to_services_that_can() {
     for provider in ["openai", "compatible", "gemini", "ollama"] {
         let world = World::new().await;

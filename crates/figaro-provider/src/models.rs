@@ -125,7 +125,7 @@ impl Models {
                 && match demand {
                     Demand::ToolChoice => can.tools,
                     Demand::Pictures => can.vision,
-                    Demand::Stop => true,
+                    Demand::Stop | Demand::FrequencyPenalty | Demand::PresencePenalty => true,
                 }
         };
         options.demands().find(|demand| !is_met(demand))

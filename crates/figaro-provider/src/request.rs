@@ -56,6 +56,10 @@ pub struct Options {
     pub stop: Vec<String>,
     /// The pictures of the request have to be seen.
     pub has_pictures: bool,
+    /// [`Generation::frequency_penalty`] counts.
+    pub has_frequency_penalty: bool,
+    /// [`Generation::presence_penalty`] counts.
+    pub has_presence_penalty: bool,
 }
 
 /// Whether a model has to call a tool.
@@ -79,6 +83,10 @@ pub enum Demand {
     Stop,
     /// [`Options::has_pictures`].
     Pictures,
+    /// [`Options::has_frequency_penalty`].
+    FrequencyPenalty,
+    /// [`Options::has_presence_penalty`].
+    PresencePenalty,
 }
 
 impl Demand {
@@ -89,6 +97,8 @@ impl Demand {
             Self::ToolChoice => "tool_choice",
             Self::Stop => "stop",
             Self::Pictures => "image_url",
+            Self::FrequencyPenalty => "frequency_penalty",
+            Self::PresencePenalty => "presence_penalty",
         }
     }
 }
@@ -100,6 +110,8 @@ impl Options {
             (Demand::ToolChoice, self.tool_choice != ToolChoice::Auto),
             (Demand::Stop, !self.stop.is_empty()),
             (Demand::Pictures, self.has_pictures),
+            (Demand::FrequencyPenalty, self.has_frequency_penalty),
+            (Demand::PresencePenalty, self.has_presence_penalty),
         ];
         all.into_iter().filter(|(_, is_asked)| *is_asked).map(|(demand, _)| demand)
     }

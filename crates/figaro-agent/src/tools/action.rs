@@ -20,7 +20,8 @@ use figaro_provider::ToolSpec;
 
 const NAME: &str = "action";
 /// What a plain turn is told: its budget has no room for what another payload holds, which a complaint says.
-const ABOUT: &str = "elicit: asks whoever wrote and gives the answer: an option, or any words where free.";
+const ABOUT: &str = "elicit: asks whoever wrote and gives the answer: an option, or any words where free. observation: notes \
+    {confidence, sources} of your answer. delegate: {agent, input} answers in your place.";
 /// What an agent is told that names the tool.
 const ABOUT_ALL: &str = "elicit: asks whoever wrote and gives the answer: an option, or any words where free. observation: notes \
     what is known of your answer, before you write it. delegate: another agent answers in your place.";

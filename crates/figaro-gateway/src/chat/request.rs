@@ -128,13 +128,20 @@ impl ChatRequest {
             temperature: self.temperature,
             top_p: self.top_p,
             max_tokens: self.max_completion_tokens.or(self.max_tokens),
-            frequency_penalty: self.frequency_penalty,
-            presence_penalty: self.presence_penalty,
+            // Clients send what changes nothing by habit.
+            frequency_penalty: self.frequency_penalty.filter(|penalty| penalty.abs() > 0.0),
+            presence_penalty: self.presence_penalty.filter(|penalty| penalty.abs() > 0.0),
         };
         let (format, form) = form("response_format", self.response_format.as_ref())?;
         let (tool_choice, tools) = choice.of(tools(self.tools.as_deref().unwrap_or_default())?)?;
         let stop = stop(self.stop.as_ref())?;
-        let options = Options { tool_choice, stop, has_pictures: !images.is_empty() };
+        let options = Options {
+            tool_choice,
+            stop,
+            has_pictures: !images.is_empty(),
+            has_frequency_penalty: sampling.frequency_penalty.is_some(),
+            has_presence_penalty: sampling.presence_penalty.is_some(),
+        };
         let requested = Requested {
             agent,
             prompt,

@@ -66,6 +66,7 @@ impl Provider for Gemini {
     fn meets(&self, demand: Demand) -> bool {
         match demand {
             Demand::ToolChoice | Demand::Stop | Demand::Pictures => true,
+            Demand::FrequencyPenalty | Demand::PresencePenalty => false,
         }
     }
 

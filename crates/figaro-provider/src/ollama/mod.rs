@@ -180,7 +180,7 @@ impl Provider for Ollama {
 
     fn meets(&self, demand: Demand) -> bool {
         match demand {
-            Demand::Stop | Demand::Pictures => true,
+            Demand::Stop | Demand::Pictures | Demand::FrequencyPenalty | Demand::PresencePenalty => true,
             Demand::ToolChoice => false,
         }
     }

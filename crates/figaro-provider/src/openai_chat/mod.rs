@@ -54,7 +54,11 @@ impl Provider for OpenAiChat {
 
     fn meets(&self, demand: Demand) -> bool {
         match demand {
-            Demand::ToolChoice | Demand::Stop | Demand::Pictures => true,
+            Demand::ToolChoice
+            | Demand::Stop
+            | Demand::Pictures
+            | Demand::FrequencyPenalty
+            | Demand::PresencePenalty => true,
         }
     }
 

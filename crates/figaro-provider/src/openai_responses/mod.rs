@@ -57,7 +57,7 @@ impl Provider for OpenAiResponses {
     fn meets(&self, demand: Demand) -> bool {
         match demand {
             Demand::ToolChoice | Demand::Pictures => true,
-            Demand::Stop => false,
+            Demand::Stop | Demand::FrequencyPenalty | Demand::PresencePenalty => false,
         }
     }
 

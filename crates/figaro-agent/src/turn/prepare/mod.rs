@@ -226,10 +226,12 @@ impl Preparer {
             let is_meant = question.parts.iter().any(Inbound::is_addressed);
             return Err(Box::new(Outcome::Told(if is_meant { reply } else { Reply::default() })));
         }
-        let zone = self.loader.default_zone;
-        let person = person::asker(&*self.profiles, question, &config, zone, &self.reporter).await;
-        let persona = self.personas.of(question, first.place.chat, &config, &self.reporter).await;
-        let book = self.records.books.with(first.place.chat, &config).await;
+        let (zone, chat) = (self.loader.default_zone, first.place.chat);
+        let (person, persona, book) = futures::join!(
+            person::asker(&*self.profiles, question, &config, zone, &self.reporter),
+            self.personas.of(question, chat, &config, &self.reporter),
+            self.records.books.with(chat, &config),
+        );
         let book = self.reporter.or_without(book, "records");
         let told = agent.and_then(|agent| staff.instructions(agent));
         let chosen = Chosen {
