@@ -38,6 +38,7 @@ impl World {
     /// A group of Bob's, who has no rights in it, and a channel of Ann's, who owns the bot.
     async fn under_attack(&self) -> Bot {
         self.team();
+        self.telegram.set_member(TEAM, self.telegram.bot_id(), Standing::Admin).unwrap();
         self.telegram.add_channel(OTHER, "Private", &NAME[1..]);
         self.telegram.set_member(OTHER, ANN, Standing::Owner).unwrap();
         self.start_open().await

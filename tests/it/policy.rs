@@ -92,6 +92,7 @@ fn attacks(bobs: i64) -> Vec<(Part, &'static str)> {
 async fn what_aims_beyond_its_chat_and_its_messages_is_refused_and_never_made() {
     let world = World::new().await;
     world.team();
+    world.telegram.set_member(TEAM, world.telegram.bot_id(), Standing::Admin).unwrap();
     let bobs = world.say(BOB, TEAM, "mine");
     let bot = world.start_open().await;
     let (calls, reasons): (Vec<Part>, Vec<&str>) = attacks(bobs.message_id).into_iter().unzip();
@@ -167,6 +168,7 @@ async fn what_is_its_own_it_may_do() {
 async fn an_id_that_is_none_hides_behind_no_own_one() {
     let world = World::new().await;
     world.team();
+    world.telegram.set_member(TEAM, world.telegram.bot_id(), Standing::Admin).unwrap();
     let _bot = world.start_open().await;
     let poll = call("sendPoll", json!({"question": "Where?", "options": [{"text": "a"}, {"text": "b"}]}));
     let own = attempt(&world, vec![poll]).await[0]["result"]["message_id"].clone();

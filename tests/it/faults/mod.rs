@@ -93,7 +93,7 @@ faults! { drafts:
 // Telegram does not give updates as it should.
 faults! { fetching:
     the_server_fails_at_the_start {
-        person: ["Back again."], owner: [], log: ["Telegram does not answer yet; trying again[…]Bad Gateway"],
+        person: ["Back again."], owner: [], log: ["Telegram does not answer yet[…]Bad Gateway"],
         exit: 0
     }
     the_server_fails_at_fetching {
