@@ -32,10 +32,11 @@ impl Asked {
             "unauthorized" => "check the key of this provider",
             "unknown_model" => "name another one with --model, or in the settings",
             "no_quota" => "its account has to be topped up; --model names another one",
-            "rate_limited" | "unavailable" | "cut" | "stalled" => {
+            "rate_limited" | "unavailable" | "garbled" | "cut" | "stalled" | "unspoken" => {
                 "ask again in a minute, or another one with --model"
             }
             "too_long" => "ask something shorter, or in another --session",
+            "spent" => "ask for less at once, or another one with --model",
             "refused" | "filtered" | "withheld" | "empty" => "put the question differently",
             "foreign" | "wrong_address" => "check the base URL of this provider, and proxies on the way",
             "over_budget" => "ask again then, or raise DAILY_TOKENS or DAILY_USD",

@@ -5,6 +5,7 @@ mod call;
 mod http;
 mod keeper;
 mod pace;
+mod plain;
 mod recipe;
 mod schema;
 mod server;

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::tools::{MAX_DESCRIPTION, MAX_NAME, plain};
+use super::plain::{MAX_DESCRIPTION, MAX_NAME, plain};
 
 /// The most bytes of a schema: each pass of the model carries it.
 const MAX_SCHEMA: usize = 16 << 10;

@@ -7,9 +7,9 @@ use ring::digest::{SHA256, digest};
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value};
 
+use super::plain::{MAX_DESCRIPTION, MAX_NAME, plain};
 use super::schema::parameters;
 use crate::file::{ALL, ServerConfig};
-use figaro_base::text::{is_unseen, one_line};
 
 /// The most tools of a server.
 const MAX_TOOLS: usize = 200;
@@ -17,14 +17,10 @@ const MAX_TOOLS: usize = 200;
 const MAX_LOOKED_AT: usize = 500;
 /// The most tools that are told to be left out, each with its reason.
 const MAX_LEFT_OUT: usize = 50;
-/// The most bytes of a name, as providers take it.
-pub(super) const MAX_NAME: usize = 64;
 /// The most characters of a name at the server.
 const MAX_REMOTE: usize = 128;
 /// So many digits of a hash tell names apart that had to be changed.
 const HASH_DIGITS: usize = 8;
-/// The most characters of a description.
-pub(super) const MAX_DESCRIPTION: usize = 600;
 
 /// A tool of another server.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,14 +145,6 @@ fn offered_name(server: &str, remote: &str) -> String {
     let hash: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
     let kept = whole.get(..whole.len().min(MAX_NAME - HASH_DIGITS - 1)).unwrap_or_default();
     format!("{kept}_{}", hash.get(..HASH_DIGITS).unwrap_or_default())
-}
-
-/// One line of what somebody else wrote, without characters that are not seen.
-pub(super) fn plain(words: &str, most: usize) -> String {
-    // What lies far behind the bound is not even looked at.
-    let words: String = words.chars().take(most * 4).filter(|c| !is_unseen(*c)).collect();
-    let words = words.replace(char::is_control, " ");
-    one_line(&words, most)
 }
 
 #[cfg(test)]

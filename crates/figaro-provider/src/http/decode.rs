@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::BoxStream;
-use futures::{StreamExt, stream};
+use futures::{FutureExt, StreamExt, stream};
 use parking_lot::Mutex;
 use serde_json::Value;
 
@@ -16,6 +16,9 @@ use figaro_domain::usage::Usage;
 /// So many bytes of text are read of one answer: what a model writes comes in up to four copies, and among it what is
 /// never shown, such as its reasoning. An answer that goes on beyond that is ended as one that was too long.
 const MAX_TEXT_BYTES: usize = 16 * 1024 * 1024;
+
+/// So many values that are there already are read before text is told.
+const MAX_AHEAD: usize = 64;
 
 /// How long an answer that is whole is kept open for what may still belong to it.
 const AFTERWORD: Duration = Duration::from_secs(5);
@@ -91,6 +94,7 @@ pub(crate) fn decoded(values: Values, decoder: impl Decode, habit: Habit) -> Eve
         thinking: Thinking::of_model(habit.is_known()),
         habit,
         has_answer: false,
+        has_told: false,
         has_taken_back: false,
         ready: VecDeque::new(),
         calls: Vec::new(),
@@ -117,6 +121,8 @@ struct Decoding<D> {
     habit: Habit,
     /// Text of the answer, or a call, was told.
     has_answer: bool,
+    /// Text was told that stands as part of the answer.
+    has_told: bool,
     /// It was told that what came so far was reasoning.
     has_taken_back: bool,
     ready: VecDeque<Result<Event, ProviderError>>,
@@ -129,36 +135,54 @@ struct Decoding<D> {
 }
 
 impl<D: Decode> Decoding<D> {
+    /// What has come already is read before text is told: it may say that the text was reasoning.
     async fn next(mut self) -> Option<(Result<Event, ProviderError>, Self)> {
-        loop {
-            if let Some(event) = self.ready.pop_front() {
-                if matches!(event, Err(_) | Ok(Event::Completed { .. })) {
-                    self.ended = true;
-                    self.ready.clear();
+        for ahead in 0.. {
+            let is_text = |event: &Result<Event, ProviderError>| matches!(event, Ok(Event::TextDelta(_)));
+            let next = match self.ready.is_empty() {
+                _ if self.ended => None,
+                true => Some(self.value().await),
+                false if ahead < MAX_AHEAD && self.ready.iter().all(is_text) => {
+                    self.values.next().now_or_never()
                 }
-                return Some((event, self));
-            }
-            if self.ended {
-                return None;
-            }
-            let told = match self.value().await {
-                Some(Ok(value)) => match self.left.checked_sub(text_bytes(&value)) {
-                    Some(left) => {
-                        self.left = left;
-                        self.decoder.absorb(&value)
-                    }
-                    None => Ok(vec![Event::Completed { finish: Finish::Length, usage: None }]),
-                },
-                Some(Err(error)) => Err(error),
-                None => {
-                    self.ended = true;
-                    self.decoder.end()
-                }
+                false => None,
             };
-            match told {
-                Ok(events) => self.make_ready(events),
-                Err(error) => self.ready.push_back(Err(error)),
+            match next {
+                Some(value) => self.take(value),
+                None => break,
             }
+        }
+        let event = self.ready.pop_front()?;
+        match event {
+            Err(_) | Ok(Event::Completed { .. }) => {
+                self.ended = true;
+                self.ready.clear();
+            }
+            Ok(Event::TextDelta(_)) => self.has_told = true,
+            Ok(_) => {}
+        }
+        Some((event, self))
+    }
+
+    /// The next value, or the end of all. What breaks once the answer is whole is an end like any other.
+    fn take(&mut self, value: Option<Result<Value, ProviderError>>) {
+        let told = match value.filter(|value| value.is_ok() || !self.decoder.is_whole()) {
+            Some(Ok(value)) => match self.left.checked_sub(text_bytes(&value)) {
+                Some(left) => {
+                    self.left = left;
+                    self.decoder.absorb(&value)
+                }
+                None => Ok(vec![Event::Completed { finish: Finish::Length, usage: None }]),
+            },
+            Some(Err(error)) => Err(error),
+            None => {
+                self.ended = true;
+                self.decoder.end()
+            }
+        };
+        match told {
+            Ok(events) => self.make_ready(events),
+            Err(error) => self.ready.push_back(Err(error)),
         }
     }
 
@@ -207,8 +231,12 @@ impl<D: Decode> Decoding<D> {
 
     fn tell(&mut self, Passed { takes_back, text }: Passed) {
         if takes_back {
-            (self.has_answer, self.has_taken_back) = (false, true);
-            self.ready.push_back(Ok(Event::Reasoned));
+            self.has_answer = false;
+            self.ready.retain(|event| !matches!(event, Ok(Event::TextDelta(_))));
+            if std::mem::take(&mut self.has_told) {
+                self.has_taken_back = true;
+                self.ready.push_back(Ok(Event::Reasoned));
+            }
         }
         self.has_answer |= !text.trim().is_empty();
         if !text.is_empty() {
@@ -220,7 +248,6 @@ impl<D: Decode> Decoding<D> {
         if !self.decoder.is_whole() {
             return self.values.next().await;
         }
-        let next = tokio::time::timeout(AFTERWORD, self.values.next()).await;
-        next.ok().flatten().filter(Result::is_ok)
+        tokio::time::timeout(AFTERWORD, self.values.next()).await.ok().flatten()
     }
 }

@@ -86,8 +86,9 @@ impl Block {
 
 /// What is looked at within an answer that ends with one of `ends`.
 pub(super) fn of_answer(ends: &'static [&'static str]) -> Vec<Known> {
-    let opens = TAGGED.iter().map(|block| (block.open, Mark::Open));
-    let closes = TAGGED.iter().chain(MARKED.iter().take(4)).flat_map(|block| block.close);
+    let spoken_of = || TAGGED.iter().chain(MARKED.iter().take(4));
+    let opens = spoken_of().map(|block| (block.open, Mark::Open));
+    let closes = spoken_of().flat_map(|block| block.close);
     let final_answer = ANSWERS.iter().take(1).map(|(open, ends)| (*open, Mark::Answer(ends)));
     let ends = ends.iter().map(|end| (*end, Mark::End));
     ends.chain(opens).chain(closes.map(|close| (*close, Mark::Close))).chain(final_answer).collect()

@@ -51,6 +51,13 @@ struct Answer {
     last: Option<char>,
     /// An odd number of backticks: it is within code.
     is_code: bool,
+    /// It is between fences of tildes.
+    is_fenced: bool,
+    /// Tildes in a row.
+    tildes: usize,
+    /// Spaces that its last line begins with, and whether there is more in that line.
+    indent: usize,
+    is_written: bool,
     /// It speaks of a block, whose end is a word too.
     names_block: bool,
     /// What ends it, where it stands within marks of its own.
@@ -59,8 +66,18 @@ struct Answer {
 
 impl Answer {
     fn note(&mut self, text: &str) {
-        self.is_code ^= text.matches('`').count() % 2 == 1;
-        self.last = text.chars().next_back().or(self.last);
+        for c in text.chars() {
+            self.is_code ^= c == '`';
+            self.tildes = if c == '~' { self.tildes.saturating_add(1) } else { 0 };
+            self.is_fenced ^= self.tildes == 3;
+            match c {
+                '\n' => (self.indent, self.is_written) = (0, false),
+                ' ' if !self.is_written => self.indent = self.indent.saturating_add(1),
+                '\t' if !self.is_written => self.indent = self.indent.saturating_add(4),
+                _ => self.is_written = true,
+            }
+            self.last = Some(c);
+        }
     }
 
     /// Whether the end of a block that was not opened is one, by what stands around it. Where an answer speaks of it, it stands
@@ -68,7 +85,8 @@ impl Answer {
     fn ends_block(&self, next: Option<char>) -> bool {
         let is_quote = |c: char| "\"'`“”„«»‘’()".contains(c);
         let is_apart = |c: Option<char>| c.is_none_or(|c| c == '\n' || c == '\r');
-        if self.is_code || self.names_block || self.last.is_some_and(is_quote) || next.is_some_and(is_quote) {
+        let is_code = self.is_code || self.is_fenced || (!self.is_written && self.indent >= 4);
+        if is_code || self.names_block || self.last.is_some_and(is_quote) || next.is_some_and(is_quote) {
             return false;
         }
         let is_glued = |c: Option<char>| c.is_some_and(|c| !c.is_whitespace());
@@ -128,6 +146,7 @@ impl Thinking {
             Begins::Block(block, length) => {
                 self.held = begun.split_at(length).1.to_owned();
                 self.has_block = true;
+                drop(self.kept.take_if(|kept| kept.is_empty()));
                 self.place = Place::Inside(block);
             }
             Begins::Answer(ends, length) => {

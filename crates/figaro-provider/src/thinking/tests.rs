@@ -77,6 +77,9 @@ const CASES: &[(&str, &str)] = &[
     (CODE, CODE),
     ("It ends with `</think>`.", "It ends with `</think>`."),
     ("It ends with </think> and goes on.", "It ends with </think> and goes on."),
+    ("~~~\na\n</think>\nb\n~~~", "~~~\na\n</think>\nb\n~~~"),
+    ("So:\n\n    </think>\n", "So:\n\n    </think>\n"),
+    ("It is [THINK] up to\n[/THINK]\n.", "It is [THINK] up to\n[/THINK]\n."),
     ("\"</think>\" ends it.", "\"</think>\" ends it."),
     ("A <think> block\nends with\n</think>\nthere.", "A <think> block\nends with\n</think>\nthere."),
     (
@@ -141,7 +144,7 @@ fn of_a_model_that_begins_its_reasoning_unmarked_nothing_is_told_before_it_ends(
     assert_eq!((thinking.pass("They ask.</think>"), thinking.end()), (said(""), said("")));
     assert!(thinking.has_reasoned());
     let mut thinking = Thinking::of_model(true);
-    assert_eq!((thinking.pass("<think>They ask.</think>Two"), thinking.end()), (said(""), said("Two")));
+    assert_eq!((thinking.pass("<think>They ask.</think>Two"), thinking.end()), (said("Two"), said("")));
 }
 
 #[test]
