@@ -29,13 +29,14 @@ async fn a_stranger_is_told_once_and_then_nothing_until_an_owner_allows_them() {
     assert!(world.asked().is_empty());
 
     assert_eq!(text(&world.told(ANN, ANN, "/allow 12").await), "Bob (@bob) may talk to me now.");
+    assert_eq!(text(&world.answers(BOB, 2).await[1]), "Hello.", "the first question has its answer");
     assert_eq!(text(&world.told(BOB, BOB, "and now?").await), "Hello.");
     assert_eq!(text(&world.told(BOB, BOB, "/allow 13").await), "Only an owner of the bot can do that.");
     assert_eq!(text(&world.told(ANN, ANN, "/Deny  12").await), "Bob (@bob) may no longer talk to me.");
     world.say(BOB, BOB, "still there?");
     world.caught_up().await;
-    assert_eq!(world.bot_texts(BOB).len(), 3);
-    assert_eq!(world.asked().len(), 1);
+    assert_eq!(world.bot_texts(BOB).len(), 4);
+    assert_eq!(world.asked().len(), 2);
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use figaro_store::{SettingsStore, TaskLimits, TaskStore};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};
-use crate::support::{ANN, BOB, TIMEOUT, World};
+use crate::support::{ANN, BOB, World};
 
 const RUI: i64 = 13;
 /// Shown where it depends on nothing but the language.
@@ -301,14 +301,14 @@ async fn a_sentence_sets_the_clock_and_is_a_message_as_well() {
     assert_eq!(labels(card), [""; 0], "{card}");
     assert!(said.iter().any(|message| text(message) == "Good to know."), "{said:?}");
     assert!(world.asks(1).await.user_text().contains("I live in Lisbon"));
-    world
-        .model
-        .wait_until(TIMEOUT, |requests| {
-            let facts = |request: &ModelRequest| request.instructions().starts_with("You keep what is worth");
-            requests.iter().any(facts).then_some(())
-        })
-        .await
-        .unwrap_or_else(|| panic!("nothing was taken from it: {}", bot.log()));
+    let is_read = |request: &ModelRequest| request.user_text().contains("I live in Lisbon</said>");
+    for _ in 0..800 {
+        if world.model.extraction_requests().iter().any(is_read) {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+    }
+    panic!("nothing was taken from it: {}", bot.log());
 }
 
 #[tokio::test]

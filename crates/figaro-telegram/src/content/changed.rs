@@ -1,8 +1,7 @@
 //! Changes of checklists, which Telegram tells of as of something that was done. Called by [`super`] and by the router.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::Content;
 use super::said::name;
 
 const DONE: &str = "marked_as_done_task_ids";
@@ -26,7 +25,7 @@ pub(super) fn marked(done: &Value) -> String {
 }
 
 /// The message with a checklist that somebody of this name changed, as it is with the change; `None` for any other content.
-pub(crate) fn checklist(content: &Content, by: &str) -> Option<Value> {
+pub(crate) fn checklist(content: &Map<String, Value>, by: &str) -> Option<Value> {
     let added = content.get("checklist_tasks_added");
     let change = content.get("checklist_tasks_done").or(added)?;
     let mut message = change.get("checklist_message")?.clone();
@@ -34,11 +33,13 @@ pub(crate) fn checklist(content: &Content, by: &str) -> Option<Value> {
     let is_in =
         |field: &str, task: &Value| change[field].as_array().is_some_and(|ids| ids.contains(&task["id"]));
     for task in tasks.iter_mut() {
-        if is_in(NOT_DONE, task) {
-            let fields = task.as_object_mut()?;
+        let (is_done, is_open) = (is_in(DONE, task), is_in(NOT_DONE, task));
+        let is_told = name(&task["completed_by_user"]).is_some();
+        let Some(fields) = task.as_object_mut() else { continue };
+        if is_open {
             fields.retain(|name, _| !name.starts_with("complet"));
-        } else if is_in(DONE, task) && name(&task["completed_by_user"]).is_none() {
-            task["completed_by_user"] = json!({"first_name": by});
+        } else if is_done && !is_told {
+            fields.insert("completed_by_user".to_owned(), json!({"first_name": by}));
         }
     }
     let more = added.and_then(|added| added["tasks"].as_array()).into_iter().flatten();

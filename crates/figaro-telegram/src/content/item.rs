@@ -1,8 +1,7 @@
 //! Files, places, contacts and polls as attachments. Called by [`super`] for a message and by [`super::rich`] for a block.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::Content;
 use figaro_domain::message::{Attachment, AttachmentKind as Kind};
 
 /// The fields that hold a file, as messages and blocks name them. Telegram gives an animation as a document too: the first
@@ -22,7 +21,7 @@ const FILES: [(&str, Kind); 11] = [
 ];
 
 /// The file, the place, the contact or the poll in these fields; the first of several.
-pub(super) fn of(content: &Content) -> Option<Attachment> {
+pub(super) fn of(content: &Map<String, Value>) -> Option<Attachment> {
     let has = |name: &str| content.get(name).filter(|value| value.is_object());
     if let Some(venue) = has("venue") {
         return Some(described(

@@ -15,8 +15,10 @@ mod told;
 use serde_json::{Map, Value};
 
 pub(crate) use self::changed::checklist as changed_checklist;
-pub(crate) use self::said::{Words, words};
+pub(crate) use self::rich::Words;
+pub(crate) use self::said::words;
 use self::told::told;
+use figaro_base::text::one_line;
 use figaro_domain::message::{Attachment, AttachmentKind};
 
 /// The fields of a message that [`super::views`] does not name.
@@ -84,6 +86,8 @@ const DONE: [&str; 28] = [
     "unhidden",
 ];
 
+/// What is told of a kind has at most so many characters.
+const MAX_LABEL: usize = 2_000;
 /// Its words are secrets or what people typed elsewhere.
 const UNTOLD: &str = "passport_data";
 
@@ -135,7 +139,7 @@ fn named(name: &str, value: &Value) -> Attachment {
     let words = match name {
         UNTOLD => String::new(),
         "checklist_tasks_done" => changed::marked(value),
-        _ => told(value),
+        _ => one_line(&told(value), MAX_LABEL),
     };
     Attachment {
         named: Some(name.replace('_', " ")),

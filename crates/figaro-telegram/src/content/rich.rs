@@ -4,13 +4,29 @@
 use serde_json::Value;
 
 use super::item;
-use super::said::Words;
 use crate::views::EntityView;
 use figaro_base::text::utf16_len;
+use figaro_domain::message::Attachment;
 
 /// Where a block has words or further blocks, in the order in which they are read.
 const PARTS: [&str; 7] = ["summary", "text", "expression", "blocks", "buttons", "caption", "credit"];
 const INDENT: &str = "  ";
+
+/// What a message says.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    pub(crate) text: String,
+    /// Its parts with a meaning.
+    pub(crate) entities: Vec<EntityView>,
+    /// The files between the words.
+    pub(crate) attachments: Vec<Attachment>,
+}
+
+impl Words {
+    pub(super) fn of(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+}
 
 /// The words of these blocks.
 pub(super) fn read(blocks: &Value) -> Words {

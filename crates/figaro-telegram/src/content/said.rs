@@ -1,31 +1,12 @@
 //! Words of a message that are no text and no caption: a rich message, a checklist, the emoji of a sticker. Called by
 //! [`super`] and by [`super::told`].
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::Content;
-use super::rich;
-use crate::views::EntityView;
-use figaro_domain::message::Attachment;
-
-/// What a message says.
-#[derive(Debug, Default)]
-pub(crate) struct Words {
-    pub(crate) text: String,
-    /// Its parts with a meaning.
-    pub(crate) entities: Vec<EntityView>,
-    /// The files between the words.
-    pub(crate) attachments: Vec<Attachment>,
-}
-
-impl Words {
-    pub(super) fn of(text: String) -> Self {
-        Self { text, ..Self::default() }
-    }
-}
+use super::rich::{self, Words};
 
 /// The words, if the message has any of these.
-pub(crate) fn words(content: &Content) -> Option<Words> {
+pub(crate) fn words(content: &Map<String, Value>) -> Option<Words> {
     let blocks = content.get("rich_message").and_then(|message| message.get("blocks"));
     if let Some(blocks) = blocks {
         return Some(rich::read(blocks));
