@@ -379,7 +379,7 @@ mod tests {
             {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Hi."}]},
             {"role": "user", "content": ["One", {"type": "text", "text": "two"}, {"type": "input_audio", "input_audio": {}}]},
             {"role": "assistant", "content": null, "tool_calls": [call], "refusal": null, "audio": null},
-            {"role": "tool", "tool_call_id": "a", "content": [{"of": 7}]},
+            {"role": "tool", "tool_call_id": "a", "content": [{"type": "count", "of": 7}]},
         ]))
         .unwrap();
         assert_eq!(outline(&talk.history), ["Hi."]);
@@ -388,7 +388,7 @@ mod tests {
             "{}",
             talk.question
         );
-        assert_eq!(outline(&talk.done), ["a{}", r#"a=[{"of":7}]"#]);
+        assert_eq!(outline(&talk.done), ["a{}", r#"a={"type":"count","of":7}"#]);
         assert_eq!(talk.prompt, None);
     }
 }
