@@ -103,7 +103,7 @@ pub(crate) fn talk(list: &str, messages: &[Placed]) -> Result<Talk, ApiError> {
             }
             "assistant" => {
                 let open = pass.take().filter(|open: &Pass| open.goes_on(at));
-                pass = Some(said(items, open, (at, message), &mut results).map_err(wrong)?);
+                pass = Some(said(items, open, at, message, &mut results).map_err(wrong)?);
             }
             // It stands behind its call.
             "tool" => {}
@@ -156,7 +156,8 @@ impl Pass {
 fn said(
     items: &mut Vec<Item>,
     open: Option<Pass>,
-    (at, message): (usize, &ChatMessage),
+    at: usize,
+    message: &ChatMessage,
     results: &mut Results<'_>,
 ) -> Result<Pass, String> {
     let words = Content::of_model(message.content.as_ref())?.text;
