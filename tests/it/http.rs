@@ -246,6 +246,14 @@ async fn a_caller_who_leaves_ends_the_turn_that_nobody_else_follows() {
     let mut response = gateway.chat(&body).session("a").send().await;
     while !String::from_utf8_lossy(&response.chunk().await.unwrap().unwrap()).contains("and on") {}
     drop(response);
+    // So does one who waits for the whole.
+    let before = world.model.requests().len();
+    world.script.push(Reply::text("and on").hang_after(0));
+    let waits = gateway.says("Go on about it.").session("a").send();
+    tokio::select! {
+        _ = waits => panic!("it hangs"),
+        () = world.asked_after(before) => {}
+    }
     // The next question of the session waits for the turn before it, and that hangs unless it was stopped.
     world.script.push(Reply::text("Here."));
     assert_eq!(gateway.says("Are you there?").session("a").words().await, "Here.");

@@ -7,6 +7,7 @@ use crate::support::World;
 use crate::support::http::said;
 
 /// What a body has to bring before the model: its words, or some of them not.
+#[derive(Clone)]
 struct Case {
     name: &'static str,
     path: &'static str,
@@ -91,122 +92,63 @@ fn kept() -> Vec<Case> {
     cases
 }
 
+/// A body with these fields, too.
+fn with(mut body: Value, more: &Value) -> Value {
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    body
+}
+
+/// What clients send where nobody has chosen anything.
 fn defaults() -> Vec<Case> {
-    let mut chat = said("Say OK.");
-    for (name, value) in [
-        ("store", json!(false)),
-        ("metadata", json!({"a": "b"})),
-        ("parallel_tool_calls", json!(true)),
-        ("service_tier", json!("auto")),
-        ("user", json!("ann")),
-        ("stream_options", json!(null)),
-        ("n", json!(1)),
-        ("logprobs", json!(false)),
-        ("top_logprobs", json!(0)),
-        ("logit_bias", json!({})),
-        ("modalities", json!(["text"])),
-        ("reasoning_effort", json!("medium")),
-        ("prediction", json!(null)),
-        ("seed", json!(7)),
-        ("verbosity", json!("low")),
-        ("safety_identifier", json!("x")),
-        ("prompt_cache_key", json!("x")),
-        ("web_search_options", json!({})),
-        ("response_format", json!({"type": "text"})),
-        ("tool_choice", json!("auto")),
-        ("stop", json!([])),
-        ("tools", json!([])),
-        ("extra_of_a_proxy", json!({"drop_params": true})),
-    ] {
-        chat[name] = value;
-    }
-    let mut nulls = said("Say OK.");
-    for name in [
-        "stream",
-        "stream_options",
-        "temperature",
-        "top_p",
-        "n",
-        "stop",
-        "max_tokens",
-        "max_completion_tokens",
-        "presence_penalty",
-        "frequency_penalty",
-        "logit_bias",
-        "logprobs",
-        "top_logprobs",
-        "user",
-        "tools",
-        "tool_choice",
-        "response_format",
-        "seed",
-        "functions",
-        "function_call",
-        "audio",
-        "modalities",
-        "metadata",
-        "store",
-        "figaro",
-    ] {
-        nulls[name] = Value::Null;
-    }
-    let mut responses = json!({"model": "figaro", "input": "Say OK."});
-    for (name, value) in [
-        ("store", json!(true)),
-        ("metadata", json!({})),
-        ("parallel_tool_calls", json!(true)),
-        ("truncation", json!("disabled")),
-        ("include", json!(["reasoning.encrypted_content"])),
-        ("reasoning", json!({"effort": "low", "summary": "auto"})),
-        ("service_tier", json!("auto")),
-        ("text", json!({"format": {"type": "text"}, "verbosity": "low"})),
-        ("background", json!(false)),
-        ("prompt", json!(null)),
-        ("previous_response_id", json!(null)),
-        ("conversation", json!(null)),
-        ("max_tool_calls", json!(null)),
-        ("tool_choice", json!("auto")),
-        ("instructions", json!(null)),
-        ("top_logprobs", json!(0)),
-        ("user", json!("ann")),
-    ] {
-        responses[name] = value;
-    }
-    let oven =
-        json!({"type": "function", "name": "oven", "description": "", "parameters": {}, "strict": null});
-    let kinds = [
-        "custom",
-        "web_search",
-        "web_search_preview",
-        "file_search",
-        "code_interpreter",
-        "mcp",
-        "image_generation",
-        "local_shell",
-        "computer_use_preview",
-        "apply_patch",
-        "something_new",
-    ];
-    let others = kinds.map(|kind| json!({"type": kind, "name": "other", "server_url": "https://a.example"}));
-    let mut with_tools = json!({"model": "figaro", "input": "Say OK."});
-    with_tools["tools"] = others.iter().cloned().chain([oven.clone()]).collect();
-    let mut nested = said("Say OK.");
-    let oven = json!({"type": "function", "function": {"name": "oven", "description": null, "parameters": null, "strict": true}});
-    nested["tools"] = others.into_iter().chain([oven]).collect();
+    let chat = json!({
+        "store": false, "metadata": {"a": "b"}, "parallel_tool_calls": true, "service_tier": "auto", "user": "ann",
+        "stream_options": null, "n": 1, "logprobs": false, "top_logprobs": 0, "logit_bias": {}, "modalities": ["text"],
+        "reasoning_effort": "medium", "prediction": null, "seed": 7, "verbosity": "low", "safety_identifier": "x",
+        "prompt_cache_key": "x", "web_search_options": {}, "response_format": {"type": "text"}, "tool_choice": "auto",
+        "stop": [], "tools": [], "extra_of_a_proxy": {"drop_params": true},
+    });
+    let nulls = json!({
+        "stream": null, "stream_options": null, "temperature": null, "top_p": null, "n": null, "stop": null,
+        "max_tokens": null, "max_completion_tokens": null, "presence_penalty": null, "frequency_penalty": null,
+        "logit_bias": null, "logprobs": null, "top_logprobs": null, "user": null, "tools": null, "tool_choice": null,
+        "response_format": null, "seed": null, "functions": null, "function_call": null, "audio": null,
+        "modalities": null, "metadata": null, "store": null, "figaro": null,
+    });
+    let responses = json!({
+        "model": "figaro", "input": "Say OK.", "store": true, "metadata": {}, "parallel_tool_calls": true,
+        "truncation": "disabled", "include": ["reasoning.encrypted_content"], "service_tier": "auto",
+        "reasoning": {"effort": "low", "summary": "auto"}, "text": {"format": {"type": "text"}, "verbosity": "low"},
+        "background": false, "prompt": null, "previous_response_id": null, "conversation": null,
+        "max_tool_calls": null, "tool_choice": "auto", "instructions": null, "top_logprobs": 0, "user": "ann",
+    });
     vec![
-        case("defaults of chat", CHAT, chat, &["Say OK."]),
-        case("nulls", CHAT, nulls, &["Say OK."]),
+        case("defaults of chat", CHAT, with(said("Say OK."), &chat), &["Say OK."]),
+        case("nulls", CHAT, with(said("Say OK."), &nulls), &["Say OK."]),
         case("defaults of responses", RESPONSES, responses, &["Say OK."]),
-        Case { stays: &["\"other\""], ..case("kinds of tools", RESPONSES, with_tools, &["\"oven\""]) },
-        Case { stays: &["\"other\""], ..case("kinds of tools, nested", CHAT, nested, &["\"oven\""]) },
     ]
+}
+
+/// Tools of a model's own service beside one of the caller's.
+fn kinds_of_tools() -> Vec<Case> {
+    let kinds = "custom web_search web_search_preview file_search code_interpreter mcp image_generation local_shell \
+                 computer_use_preview apply_patch something_new";
+    let other = |kind: &str| json!({"type": kind, "name": "other", "server_url": "https://a.example"});
+    let beside = |oven: Value| kinds.split_whitespace().map(other).chain([oven]).collect::<Value>();
+    let flat =
+        json!({"type": "function", "name": "oven", "description": "", "parameters": {}, "strict": null});
+    let flat = json!({"model": "figaro", "input": "Say OK.", "tools": beside(flat)});
+    let nested = json!({"type": "function", "function": {
+        "name": "oven", "description": null, "parameters": null, "strict": true}});
+    let nested = with(said("Say OK."), &json!({"tools": beside(nested)}));
+    let of = |path, body| Case { stays: &["\"other\""], ..case("kinds of tools", path, body, &["\"oven\""]) };
+    vec![of(RESPONSES, flat), of(CHAT, nested)]
 }
 
 #[tokio::test]
 async fn bodies_are_read_as_clients_send_them() {
     let world = World::new().await;
     let gateway = world.gateway().await;
-    for Case { name, path, body, reaches, stays } in kept().into_iter().chain(defaults()) {
+    for Case { name, path, body, reaches, stays } in [kept(), defaults(), kinds_of_tools()].concat() {
         world.script.push(Reply::text("OK."));
         let (status, text) = gateway.post(path, &body).text().await;
         assert_eq!(status, 200, "{name}: {text}\n{body}");

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::caller::{Bytes, Spot};
+use chrono::{DateTime, Utc};
+
+use super::caller::{Bytes, Caller, Spot};
 use super::entry::{Entry, Target};
 use super::error::ApiError;
 use super::gateway::Gateway;
@@ -43,7 +45,6 @@ pub(super) async fn ask(
     bytes: Bytes,
 ) -> Result<Follower, ApiError> {
     let Entry { caller, wishes, target, room, slot } = entry;
-    let now = gateway.clock.now();
     let spot = match target {
         Target::Session(name) => caller.in_conversation(gateway.store.keep_external(&name).await?),
         Target::Alone(spot) => spot,
@@ -61,16 +62,8 @@ pub(super) async fn ask(
         is_stateless: wishes.session.is_none(),
         ..put.requested
     });
-    let speaker = Speaker {
-        user: spot.user,
-        name: caller.user.clone().unwrap_or_else(|| "user".to_owned()),
-        username: None,
-    };
-    let learns = caller.user.is_some() && !requested.is_stateless;
-    let origin = Origin::Http { request: requested.id };
-    let program = requested.client.clone();
-    let part = Inbound { learns, program, ..Inbound::addressed(origin, spot.place, speaker, put.words, now) };
-    let part_teaches = part.may_hold_facts();
+    let part = part(&caller, spot, &requested, put.words, gateway.clock.now());
+    let teaches = gateway.remembers && part.may_hold_facts();
     let standing = if caller.rights.owner { Standing::Owner } else { Standing::Member };
     let question = Question {
         client: Client { id: CLIENT, is_eval: wishes.is_eval },
@@ -85,7 +78,6 @@ pub(super) async fn ask(
     let resumes = put.resumes;
     let mailboxes = gateway.mailboxes.clone();
     let session = wishes.session;
-    let teaches = gateway.remembers && part_teaches;
     let asked = Asked {
         requested,
         conversation,
@@ -101,6 +93,19 @@ pub(super) async fn ask(
     let follower = gateway.hub.expect(asked);
     gateway.mailboxes.post(conversation, Posted::new(job, Some(slot)));
     Ok(follower)
+}
+
+/// The words of somebody as a message of their conversation.
+fn part(caller: &Caller, spot: Spot, requested: &Requested, words: String, now: DateTime<Utc>) -> Inbound {
+    let speaker = Speaker {
+        user: spot.user,
+        name: caller.user.clone().unwrap_or_else(|| "user".to_owned()),
+        username: None,
+    };
+    let learns = caller.user.is_some() && !requested.is_stateless;
+    let origin = Origin::Http { request: requested.id };
+    let program = requested.client.clone();
+    Inbound { learns, program, ..Inbound::addressed(origin, spot.place, speaker, words, now) }
 }
 
 /// Has the session of a place be called as its caller calls it.

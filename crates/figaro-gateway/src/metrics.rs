@@ -92,19 +92,18 @@ impl Meters {
         head(&mut text, "http_tokens_total", "Tokens that turns of the gateway have used.", "counter");
         line(&mut text, "http_tokens_total", self.tokens.load(Ordering::Relaxed));
         let clients = self.clients.lock().clone();
-        let of_each: [(&str, &str, fn(&Used) -> u64); 2] = [
-            (
-                "http_client_turns_total",
-                "Turns of the gateway, by the kind of client (X-Client-Id).",
-                |used| used.turns,
-            ),
-            ("http_client_tokens_total", "Tokens of these turns.", |used| used.tokens),
-        ];
-        for (name, help, count) in of_each {
-            head(&mut text, name, help, "counter");
-            for (client, used) in &clients {
-                line(&mut text, &format!("{name}{{client=\"{client}\"}}"), count(used));
-            }
+        head(
+            &mut text,
+            "http_client_turns_total",
+            "The same by the kind of client (X-Client-Id).",
+            "counter",
+        );
+        for (client, Used { turns, .. }) in &clients {
+            line(&mut text, &format!("http_client_turns_total{{client=\"{client}\"}}"), *turns);
+        }
+        head(&mut text, "http_client_tokens_total", "Tokens by the kind of client.", "counter");
+        for (client, Used { tokens, .. }) in &clients {
+            line(&mut text, &format!("http_client_tokens_total{{client=\"{client}\"}}"), *tokens);
         }
         for Gauge { name, help, value } in gauges {
             head(&mut text, name, help, "gauge");

@@ -7,20 +7,28 @@ use super::gateway::Gateway;
 use figaro_domain::chat::{ConfigPatch, MAX_PACKS, PackChange};
 use figaro_store::SettingsStore;
 
-/// Has a chat keep the records of these packs and of no others.
+/// Refuses packs that cannot be chosen.
 ///
 /// # Errors
 /// If there are too many, or one is not there.
-pub(super) async fn choose(gateway: &Gateway, spot: &Spot, packs: &[String]) -> Result<(), ApiError> {
+pub(super) fn check(gateway: &Gateway, packs: &[String]) -> Result<(), ApiError> {
     let known = gateway.prompts.packs();
     if let Some(unknown) = packs.iter().find(|name| known.get(name).is_none()) {
         let names: Vec<&str> = known.all().map(|pack| pack.name.as_str()).collect();
         let words = format!("X-Pack: there is no context pack `{unknown}`. There are: {}", names.join(", "));
         return Err(ApiError::invalid(words));
     }
-    if packs.len() > MAX_PACKS {
-        return Err(ApiError::invalid(format!("X-Pack: there are more than {MAX_PACKS} context packs")));
+    match packs.len() > MAX_PACKS {
+        true => Err(ApiError::invalid(format!("X-Pack: there are more than {MAX_PACKS} context packs"))),
+        false => Ok(()),
     }
+}
+
+/// Has a chat keep the records of these packs and of no others.
+///
+/// # Errors
+/// If the store fails.
+pub(super) async fn choose(gateway: &Gateway, spot: &Spot, packs: &[String]) -> Result<(), ApiError> {
     let chat = spot.place.chat;
     let chosen = gateway.store.chat_config(chat).await?.packs;
     let left = chosen.iter().filter(|name| !packs.contains(name)).map(|name| (name, false));

@@ -20,7 +20,7 @@ impl Content {
     /// # Errors
     /// What is wrong with it.
     pub(crate) fn of_person(content: Option<&Value>) -> Result<Self, String> {
-        Self::read(content, |kind| {
+        Self::read(content, |kind, _part| {
             Some(format!("[something of the kind {} came with this: it cannot be read here]", shown(kind)))
         })
     }
@@ -30,17 +30,20 @@ impl Content {
     /// # Errors
     /// What is wrong with it.
     pub(crate) fn of_model(content: Option<&Value>) -> Result<Self, String> {
-        Self::read(content, |_kind| None)
+        Self::read(content, |_kind, _part| None)
     }
 
-    /// Of what a tool gave: what is no content is a value, as it is.
+    /// Of what a tool gave: what is no content is a value, as it is, and so is each part of it that is none.
     pub(crate) fn of_tool(content: Option<&Value>) -> Self {
         let value = || content.filter(|content| !content.is_null()).map(Value::to_string);
-        Self::of_person(content)
+        Self::read(content, |_kind, part| Some(part.to_string()))
             .unwrap_or_else(|_value| Self { text: value().unwrap_or_default(), ..Self::default() })
     }
 
-    fn read(content: Option<&Value>, unread: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+    fn read(
+        content: Option<&Value>,
+        unread: impl Fn(&str, &Value) -> Option<String>,
+    ) -> Result<Self, String> {
         let parts = match content {
             None | Some(Value::Null) => return Ok(Self::default()),
             Some(Value::String(text)) => return Ok(Self { text: text.clone(), ..Self::default() }),
@@ -55,7 +58,7 @@ impl Content {
             match Part::read(part)? {
                 Part::Text(text) => texts.push(text.to_owned()),
                 Part::Image(image) => images.push(image),
-                Part::Unread(kind) => texts.extend(unread(kind)),
+                Part::Unread(kind) => texts.extend(unread(kind, part)),
             }
         }
         Ok(Self { text: texts.join("\n"), images })

@@ -103,7 +103,7 @@ pub(crate) fn talk(list: &str, messages: &[Placed]) -> Result<Talk, ApiError> {
             }
             "assistant" => {
                 let open = pass.take().filter(|open: &Pass| open.goes_on(at));
-                pass = Some(said(items, open, (at, message), &mut results).map_err(wrong)?);
+                pass = Some(said(items, open, at, message, &mut results).map_err(wrong)?);
             }
             // It stands behind its call.
             "tool" => {}
@@ -156,7 +156,8 @@ impl Pass {
 fn said(
     items: &mut Vec<Item>,
     open: Option<Pass>,
-    (at, message): (usize, &ChatMessage),
+    at: usize,
+    message: &ChatMessage,
     results: &mut Results<'_>,
 ) -> Result<Pass, String> {
     let words = Content::of_model(message.content.as_ref())?.text;
@@ -379,7 +380,7 @@ mod tests {
             {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Hi."}]},
             {"role": "user", "content": ["One", {"type": "text", "text": "two"}, {"type": "input_audio", "input_audio": {}}]},
             {"role": "assistant", "content": null, "tool_calls": [call], "refusal": null, "audio": null},
-            {"role": "tool", "tool_call_id": "a", "content": [{"of": 7}]},
+            {"role": "tool", "tool_call_id": "a", "content": [{"type": "count", "of": 7}]},
         ]))
         .unwrap();
         assert_eq!(outline(&talk.history), ["Hi."]);
@@ -388,7 +389,7 @@ mod tests {
             "{}",
             talk.question
         );
-        assert_eq!(outline(&talk.done), ["a{}", r#"a=[{"of":7}]"#]);
+        assert_eq!(outline(&talk.done), ["a{}", r#"a={"type":"count","of":7}"#]);
         assert_eq!(talk.prompt, None);
     }
 }

@@ -10,6 +10,7 @@ use super::super::error::ApiError;
 use super::super::gateway::Gateway;
 use super::super::handover::Mark;
 use super::super::models::{agent_of, check_model};
+use super::super::packs;
 use super::super::said::not_waited_for;
 use super::messages::{ChatMessage, Placed, Talk, talk};
 use super::options::{Choice, form, stop};
@@ -191,6 +192,9 @@ pub(crate) fn put(asks: Asks, gateway: &Gateway, entry: &Entry) -> Result<Put, A
         let names: Vec<&str> = gateway.prompts.personas().map(|persona| persona.name.as_str()).collect();
         let words = format!("there is no persona of this name. There are: {}", names.join(", "));
         return Err(ApiError::invalid(words).about("figaro.persona"));
+    }
+    if let Some(packs) = &wishes.packs {
+        packs::check(gateway, packs)?;
     }
     if let Some(model) = &wishes.model {
         check_model(gateway, caller, model)?;

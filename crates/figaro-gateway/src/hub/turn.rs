@@ -284,7 +284,8 @@ impl Turn {
     /// Until when it may still tell what is remembered of it, once it is over; `None` if it has told.
     pub(super) fn teaches_until(&self) -> Option<Instant> {
         let is_over = self.ended_at()?;
-        self.log().teaches.then(|| is_over + TEACHES)
+        let log = self.log();
+        (log.teaches && log.cut.is_none()).then(|| is_over + TEACHES)
     }
 
     /// Nothing more comes of it.

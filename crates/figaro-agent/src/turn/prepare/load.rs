@@ -10,6 +10,7 @@ use super::super::error::TurnError;
 use super::super::log::HISTORY_MESSAGES;
 use super::super::question::Question;
 use super::super::report::Reporter;
+use super::super::requested::Requested;
 use super::super::run::{CallResult, InHand};
 use super::super::taken_up::TakenUp;
 use super::super::window::{BotName, Context, History, Kept, Material, Pictures, Room, Window, build};
@@ -166,12 +167,7 @@ impl Loader {
             now,
         };
         let mut window = build(&self.prompts, &material, context).map_err(not_rendered)?;
-        if let Some(requested) = &question.requested {
-            window.done.splice(0..0, requested.done.clone());
-            if let Some(Item::User { images, .. }) = window.items.last_mut() {
-                images.extend(requested.images.clone());
-            }
-        }
+        question.requested.iter().for_each(|requested| add(requested, &mut window));
         // The side effects of the calls in hand come with their results.
         let words = in_hand.iter().filter(|message| message.tool.is_none());
         let done = done.iter().chain(words).map(|message| message.side_effects());
@@ -262,6 +258,14 @@ async fn newest<'a>(
         }
     }
     Vec::new()
+}
+
+/// Adds what a request brings to what is asked: what was done since its question, and the pictures of that.
+fn add(requested: &Requested, window: &mut Window) {
+    window.done.splice(0..0, requested.done.clone());
+    if let Some(Item::User { images, .. }) = window.items.last_mut() {
+        images.extend(requested.images.clone());
+    }
 }
 
 /// Whether what others said may stand in the prompt: in a group it is not looked up for a guest.

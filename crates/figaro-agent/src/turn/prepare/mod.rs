@@ -48,7 +48,7 @@ use figaro_policy::address::Addresses;
 use figaro_prompts::SystemView;
 use figaro_prompts::texts::Locales;
 use figaro_provider::models::Models;
-use figaro_provider::{Earlier, Item, ToolChoice};
+use figaro_provider::{Earlier, Item, Options, ToolChoice};
 use figaro_store::{ChildStore, ConversationStore, ProfileStore, SessionStore, SettingsStore, StoreError};
 
 /// Prepares turns: chooses the agent and the model, loads what they are told, sets up the run. Called by the pipeline.
@@ -215,10 +215,7 @@ impl Preparer {
         let agent = part.agent.as_deref();
         let chosen = staff.model(turn, question, &config, agent);
         let model = chosen.unwrap_or_else(|| self.models.default_model().clone());
-        let options = requested.map(|requested| requested.options.clone()).unwrap_or_default();
-        if let Some(demand) = self.models.unmet(&model, &options) {
-            return Err(failed(TurnError::Unmet(demand, model)));
-        }
+        let options = self.options(requested, &model).map_err(failed)?;
         let sees = self.models.capabilities(&model).is_some_and(|can| can.vision);
         let texts = self.locales.of(first.language.as_deref());
         if let Some(reply) = unreadable(question, texts, &model, sees) {
@@ -270,6 +267,18 @@ impl Preparer {
             bounds: None,
         };
         Ok(Prepared { run, setup, ground })
+    }
+
+    /// What the answer is bound to.
+    ///
+    /// # Errors
+    /// If no model that may answer can do it.
+    fn options(&self, requested: Option<&Requested>, model: &ModelName) -> Result<Options, TurnError> {
+        let options = requested.map(|requested| requested.options.clone()).unwrap_or_default();
+        match self.models.unmet(model, &options) {
+            Some(demand) => Err(TurnError::Unmet(demand, model.clone())),
+            None => Ok(options),
+        }
     }
 
     /// For whom and where the tools of a turn are called.
