@@ -422,7 +422,6 @@ mod tests {
         for name in [
             "TELEGRAM_BOT_TOKEN",
             "LLM_PROVIDER",
-            "OPENAI_API_KEY",
             "MCP_HTTP_PORT",
             "STORE_URL",
             "OWNER_IDS",
@@ -432,7 +431,7 @@ mod tests {
         ] {
             assert_eq!(faults.0.iter().filter(|f| f.starts_with(name)).count(), 1, "{name} in {faults}");
         }
-        assert_eq!(faults.0.len(), 9, "{faults}");
+        assert_eq!(faults.0.len(), 8, "{faults}");
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(super) async fn one(
     Path(name): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     caller.require(may_ask, "questions")?;
-    agent_of(&gateway, &name)?;
+    agent_of_model(&gateway, &name)?;
     Ok(Json(model(&gateway, &name)))
 }
 
@@ -56,15 +56,25 @@ fn model(gateway: &Gateway, name: &str) -> Value {
     json!({"id": name, "object": "model", "created": created, "owned_by": FIGARO})
 }
 
-/// The agent that a model is; `None` for Figaro itself.
+/// The agent that the model of a request is, by its own name or by one that `HTTP_MODELS` has answered; `None` for Figaro itself.
+///
+/// # Errors
+/// If there is none.
+pub(super) fn agent_of_model(gateway: &Gateway, name: &str) -> Result<Option<String>, ApiError> {
+    let names = names(gateway);
+    let is_here = |name: &str| names.iter().any(|known| known == name);
+    let meant = gateway.aliases.meant(name).filter(|meant| !is_here(name) && is_here(meant));
+    agent_of(gateway, meant.unwrap_or(name))
+}
+
+/// The agent of this name; `None` for Figaro itself.
 ///
 /// # Errors
 /// If there is none.
 pub(super) fn agent_of(gateway: &Gateway, name: &str) -> Result<Option<String>, ApiError> {
     let names = names(gateway);
-    let is_here = |name: &&str| names.iter().any(|known| known == name);
-    if let Some(here) = Some(name).filter(is_here).or_else(|| gateway.aliases.meant(name).filter(is_here)) {
-        return Ok(Some(here.to_owned()).filter(|here| here != FIGARO));
+    if names.iter().any(|known| known == name) {
+        return Ok(Some(name.to_owned()).filter(|here| here != FIGARO));
     }
     let meant = nearest(name, names.iter().map(String::as_str), |known| known.len().div_ceil(3));
     let meant = meant.map_or_else(|| ".".to_owned(), |meant| format!(": did you mean `{meant}`?"));

@@ -155,9 +155,9 @@ fn populate(telegram: &OfflineTelegram) -> Result<(), Impossible> {
         telegram.set_member(chat, FRIEND, Standing::Member)?;
         telegram.set_member(chat, telegram.bot_id(), Standing::Left)?;
         telegram.bot_joined(chat, VISITOR)?;
+        // Only an admin can do what people approve.
+        telegram.set_member(chat, telegram.bot_id(), Standing::Admin)?;
     }
-    // Where an approval can be tried.
-    telegram.set_member(GROUP, telegram.bot_id(), Standing::Admin)?;
     telegram.add_topic(FORUM, "Ideas")?;
     telegram.add_topic(FORUM, "Releases")?;
     telegram.say(FRIEND, GROUP, "Who is in for lunch on Friday? The new place by the river looks good.")?;

@@ -9,7 +9,7 @@ use super::super::entry::Entry;
 use super::super::error::ApiError;
 use super::super::gateway::Gateway;
 use super::super::handover::Mark;
-use super::super::models::{agent_of, check_model};
+use super::super::models::{agent_of, agent_of_model, check_model};
 use super::super::packs;
 use super::super::said::not_waited_for;
 use super::messages::{ChatMessage, Placed, Talk, talk};
@@ -121,7 +121,7 @@ impl ChatRequest {
     pub(crate) fn put(self, gateway: &Gateway, entry: &Entry) -> Result<Put, ApiError> {
         self.foreign.check()?;
         let choice = Choice::read(self.tool_choice.as_ref())?;
-        let agent = agent_of(gateway, &self.model)?;
+        let agent = agent_of_model(gateway, &self.model)?;
         let placed = self.messages.into_iter().enumerate();
         let placed = placed.map(|(at, message)| Placed { place: format!("messages[{at}]"), message });
         let Talk { prompt, history, question, images, done } = talk("messages", &placed.collect::<Vec<_>>())?;

@@ -11,7 +11,7 @@ use super::super::chat::{
 use super::super::entry::Entry;
 use super::super::error::ApiError;
 use super::super::gateway::Gateway;
-use super::super::models::agent_of;
+use super::super::models::agent_of_model;
 use figaro_agent::turn::requested::Requested;
 use figaro_domain::generation::Generation;
 use figaro_provider::Options;
@@ -68,7 +68,7 @@ impl ResponseRequest {
     /// What cannot be answered in it.
     pub(crate) fn put(self, gateway: &Gateway, entry: &Entry) -> Result<Put, ApiError> {
         self.check()?;
-        let agent = agent_of(gateway, &self.model)?;
+        let agent = agent_of_model(gateway, &self.model)?;
         let mut messages = messages(&self.input)?;
         if let Some(instructions) = self.instructions {
             let content = Some(instructions.into());

@@ -8,6 +8,8 @@ use super::plain::{MAX_DESCRIPTION, MAX_NAME, plain};
 
 /// The most bytes of a schema: each pass of the model carries it.
 const MAX_SCHEMA: usize = 16 << 10;
+/// The most bytes of one that is mended.
+const MENDED: usize = 16 * MAX_SCHEMA;
 /// How deep a schema may be.
 const MAX_DEPTH: usize = 12;
 /// Words of a schema's root that providers refuse there.
@@ -37,6 +39,11 @@ const TYPES: [(&str, &[&str]); 7] = [
 /// # Errors
 /// Why there is none, in words for the owner.
 pub(super) fn parameters(schema: Map<String, Value>) -> Result<Value, String> {
+    let bytes = serde_json::to_string(&schema).map_or(usize::MAX, |text| text.len());
+    // What is mended may become shorter, and is looked at again.
+    if bytes > MENDED {
+        return Err(too_long(bytes));
+    }
     let mut schema = rooted(schema);
     if !is_object(schema.get("type")) {
         return Err("its arguments are no object".to_owned());
@@ -54,7 +61,7 @@ pub(super) fn parameters(schema: Map<String, Value>) -> Result<Value, String> {
     mend(&mut schema, &root);
     let bytes = schema.to_string().len();
     if bytes > MAX_SCHEMA {
-        return Err(format!("the schema of its arguments has {bytes} bytes; {MAX_SCHEMA} at most"));
+        return Err(too_long(bytes));
     }
     if let Some(name) = odd_name(&schema) {
         return Err(format!("it takes an argument with an odd name: {}", plain(&name, MAX_NAME)));
@@ -62,6 +69,10 @@ pub(super) fn parameters(schema: Map<String, Value>) -> Result<Value, String> {
     jsonschema::meta::validate(&schema)
         .map_err(|error| plain(&format!("the schema of its arguments is none: {error}"), 200))?;
     Ok(schema)
+}
+
+fn too_long(bytes: usize) -> String {
+    format!("the schema of its arguments has {bytes} bytes; {MAX_SCHEMA} at most")
 }
 
 /// Whether arguments may be an object by the type of the root.

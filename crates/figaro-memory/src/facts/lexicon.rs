@@ -18,6 +18,7 @@ pub(super) struct Lexicon {
     pub(super) pronouns: Terms,
     pub(super) thoughts: Terms,
     pub(super) reports: Terms,
+    pub(super) sources: Terms,
     pub(super) experts: Terms,
     pub(super) contrasts: Terms,
     pub(super) beginnings: Terms,

@@ -104,21 +104,26 @@ enum Report {
 /// none.
 fn report_in(clause: &Plain) -> Option<Report> {
     let words = &*LEXICON;
-    let at = words.reports.first_in(clause)?;
+    // A text begins with a blank.
+    let begins = words.sources.first_in(clause) == Some(1);
+    let at = if begins { 1 } else { words.reports.first_in(clause)? };
     let is_before = |list: &Terms| list.first_in(clause).is_some_and(|other| other <= at);
     if is_before(&words.thoughts) || is_before(&words.experts) {
         return None;
     }
-    // A word or two beside the report name who says it.
-    let is_all = clause.words().count() <= SOURCE && !words.subjects.are_in(&clause.from(at));
-    Some(if is_all { Report::OfWhatWasSaid } else { Report::OfWhatFollows })
+    // A word or two name who says it: `according to the article`, `the article says`.
+    let rest = clause.from(at);
+    let is_all = clause.words().count() <= SOURCE && !words.subjects.are_in(&rest);
+    let is_behind = begins || rest.words().count() <= 2;
+    Some(if is_all && is_behind { Report::OfWhatWasSaid } else { Report::OfWhatFollows })
 }
 
 /// Whom a part of a sentence is about, taken by itself.
 fn whom(clause: &Plain) -> About {
     let words = &*LEXICON;
     let thought = words.thoughts.first_in(clause);
-    if let Some(at) = thought.into_iter().chain(words.reports.first_in(clause)).min() {
+    let source = words.sources.first_in(clause).filter(|at| *at == 1);
+    if let Some(at) = thought.into_iter().chain(source).chain(words.reports.first_in(clause)).min() {
         // What the writer thinks or noticed is about whom the rest is about.
         let rest = clause.from(at);
         let count = rest.words().count();
@@ -249,6 +254,13 @@ mod tests {
             "文章声称我住在都灵，但我住在里加",
         ] {
             assert_eq!(about(sentence).last(), Some(&About::Writer), "{sentence}");
+        }
+        for sentence in [
+            "Abito a Roma, al secondo piano",
+            "Ich wohne in Berlin, die Wohnung ist laut",
+            "I live in Riga, that said, I travel a lot",
+        ] {
+            assert_eq!(about(sentence).first(), Some(&About::Writer), "{sentence}");
         }
     }
 }

@@ -213,9 +213,16 @@ impl<D: Decode> Decoding<D> {
     /// The end: what was held back, the calls of an answer that is whole, and that it was nothing but reasoning.
     fn complete(&mut self, finish: Finish, usage: Option<Usage>) {
         if self.decoder.mixes_reasoning() {
-            let passed = self.thinking.end();
+            let passed = match &finish {
+                Finish::Stop => self.thinking.end(),
+                // Of an answer that was cut before its reasoning ended nothing is known to be an answer.
+                Finish::Length | Finish::Filtered(_) => self.thinking.cut(),
+            };
             self.tell(passed);
-            self.habit.note(self.thinking.was_taken_back());
+            // A pass of calls alone says nothing of how the model writes.
+            if finish == Finish::Stop && (self.has_answer || self.thinking.was_taken_back()) {
+                self.habit.note(self.thinking.was_taken_back());
+            }
         }
         let calls = std::mem::take(&mut self.calls);
         if finish == Finish::Stop {

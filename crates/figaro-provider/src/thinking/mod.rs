@@ -116,6 +116,17 @@ impl Thinking {
         self.go_on(true)
     }
 
+    /// The end of an answer that was cut. What was kept back is reasoning, as far as anybody knows.
+    pub(crate) fn cut(&mut self) -> Passed {
+        match self.kept.take() {
+            Some(kept) if !kept.is_empty() => {
+                self.has_block = true;
+                Passed::default()
+            }
+            _ => self.go_on(true),
+        }
+    }
+
     /// Whether there was reasoning.
     pub(crate) const fn has_reasoned(&self) -> bool {
         self.has_block

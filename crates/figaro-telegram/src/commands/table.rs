@@ -134,6 +134,7 @@ impl CommandTable {
             Pressed::Relabelled { toast, label } => {
                 return self.relabel(view, &press, &toast, label.as_deref()).await;
             }
+            Pressed::Marked { toast, label } => return self.mark(view, &press, &toast, &label).await,
         };
         let slot = match slot {
             Ok(slot) => slot,
@@ -192,6 +193,21 @@ impl CommandTable {
         let mut keys = message.flat_map(|message| message.reply_markup.inline_keyboard.iter().flatten());
         if keys.any(|key| is_pressed(key) && Some(key.text.as_str()) != label) {
             self.set_labels(view, press, |key| if is_pressed(key) { label } else { Some(&key.text) }).await;
+        }
+        true
+    }
+
+    /// Says this over a button, gives it this label and takes off the others, but for the one that takes back what its turn did. One
+    /// that has its label already keeps it. The update is dealt with.
+    async fn mark(&self, view: &CallbackView, press: &Press<'_>, toast: &str, label: &str) -> bool {
+        self.cards.answer(&view.id, Some(toast)).await;
+        let is_pressed = |key: &KeyView| key.callback_data.as_deref() == Some(press.data);
+        let stays = |key: &KeyView| is_pressed(key) || is_back(key.callback_data.as_deref());
+        let message = view.message.iter();
+        let mut keys = message.flat_map(|message| message.reply_markup.inline_keyboard.iter().flatten());
+        if keys.any(|key| !stays(key)) {
+            let label = |key| if is_pressed(key) { Some(label) } else { stays(key).then_some(&*key.text) };
+            self.set_labels(view, press, label).await;
         }
         true
     }

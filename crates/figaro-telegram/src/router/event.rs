@@ -10,9 +10,15 @@ use figaro_domain::reception::Reception;
 use figaro_policy::access::{Verdict, is_served, judge};
 use figaro_store::StoreError;
 
+/// Whether whoever changed a checklist wrote it: words of somebody else must not become those of its author.
+fn is_by_its_author(event: &MessageView, checklist: &MessageView) -> bool {
+    let id = |view: &MessageView| view.from.as_ref().map(|from| from.id);
+    id(event).is_some() && id(event) == id(checklist)
+}
+
 impl Router {
-    /// Keeps what somebody did as background, where what they write would be kept. A changed checklist is an edit of its
-    /// message as well.
+    /// Keeps what somebody did as background, where what they write would be kept. A checklist that its author changes is an edit of
+    /// its message as well.
     pub(super) async fn event(
         &self,
         id: UpdateId,
@@ -25,7 +31,8 @@ impl Router {
             return Ok(Fate::Dropped("event"));
         }
         if let Some(changed) = content::changed_checklist(&view.content, &part.speaker.name)
-            && let Ok(message) = serde_json::from_value(changed)
+            && let Ok(message) = serde_json::from_value::<MessageView>(changed)
+            && is_by_its_author(view, &message)
         {
             self.edited(id, &message).await?;
         }

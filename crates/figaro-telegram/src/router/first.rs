@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use chrono::TimeDelta;
+
 use super::{Arrival, Router};
 use figaro_domain::message::Inbound;
 use figaro_policy::access::{Verdict, judge};
@@ -10,6 +12,8 @@ use figaro_store::StoreError;
 
 /// So many people's questions wait, the newest.
 const MAX_WAITING: usize = 20;
+/// An older question is not answered.
+const MAX_AGE: TimeDelta = TimeDelta::hours(24);
 
 impl Router {
     /// Has what a stranger wrote wait, if nothing of theirs does.
@@ -41,8 +45,14 @@ impl Router {
         let is_settled = |part: &mut Inbound| !matches!(verdict(part), Verdict::Stranger);
         let settled: Vec<Inbound> = self.first_questions.lock().extract_if(.., is_settled).collect();
         for part in settled {
-            if let Verdict::Allow(standing) = verdict(&part) {
-                let _fate = self.talk(part, standing, Arrival::New).await?;
+            let Verdict::Allow(standing) = verdict(&part) else { continue };
+            // Nobody waits for the answer to a question of last week.
+            if self.clock.now() - part.sent_at > MAX_AGE {
+                continue;
+            }
+            if let Err(error) = self.talk(part.clone(), standing, Arrival::New).await {
+                tracing::error!(%error, label = error.label(), "the first question of somebody is not answered yet");
+                self.first_questions.lock().push(part);
             }
         }
         Ok(())

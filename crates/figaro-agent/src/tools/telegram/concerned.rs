@@ -108,7 +108,9 @@ impl TelegramTools {
             // Whoever is in a group writes there and looks around.
             let is_everybodys =
                 matches!(right, AdminRight::ManageChat | AdminRight::PostMessages | AdminRight::EditMessages);
-            if is_everybodys || !chat.is_group() {
+            // A bot deletes its own messages without a right.
+            let is_own = right == AdminRight::DeleteMessages;
+            if is_everybodys || is_own || !chat.is_group() || !self.may_know(chat, context).await {
                 continue;
             }
             let args = json!({"chat_id": chat, "user_id": self.bot.0});
@@ -123,6 +125,7 @@ impl TelegramTools {
             };
             if !holds {
                 let right = right.name();
+                self.note(AuditKind::CallDenied, std::slice::from_ref(call), context).await?;
                 return Err(ToolError::ForModel(format!(
                     "not asked about: {} takes the right {right}, and you do not hold it in chat {chat}. Tell the person to make \
                      you an admin with this right (group info, Edit, Administrators, Add admin), and to ask again",

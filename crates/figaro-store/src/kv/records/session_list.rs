@@ -93,8 +93,14 @@ pub(in crate::kv) fn stats(
             newest = newest.or(Some(message.created_at));
         }
     }
-    let said = |item: Result<(_, Message), Fault>| item.ok().map(|(_, message)| message).filter(is_said);
-    let oldest = tables.messages.scan(&key::id(session))?.find_map(said).map(|message| message.created_at);
+    let mut oldest = None;
+    for item in tables.messages.scan(&key::id(session))? {
+        let (_, message) = item?;
+        if is_said(&message) {
+            oldest = Some(message.created_at);
+            break;
+        }
+    }
     let pins = tables.pins.list(&key::chat(chat))?;
     Ok(SessionStats {
         summaries: tables.summaries.list(&key::id(session))?.len(),

@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, Days, Utc};
 
-use super::super::card::Card;
 use super::super::command::Pressed;
 use super::Tasks;
 use super::card::View;
@@ -14,7 +13,7 @@ use figaro_prompts::texts::fill;
 use figaro_store::StoreError;
 
 impl Tasks {
-    /// Has a single run come again, or leaves in place of the reminder that and when it was done. The buttons go either way.
+    /// Has a single run come again, or leaves on its button when it was done. The other buttons go either way.
     pub(super) async fn press_fired(
         &self,
         view: View<'_>,
@@ -26,10 +25,8 @@ impl Tasks {
         let edit = match verb {
             TaskVerb::Done => {
                 let time = view.now.with_timezone(&task.zone).format("%H:%M").to_string();
-                let title = task.title();
-                let values = [("task", title.trim_end_matches('.')), ("time", &time)];
-                let trace = fill(texts.task_done_trace(), &values);
-                return Ok(Pressed::both(texts.task_done(), Card::text(trace)));
+                let label = fill(texts.task_done_trace(), &[("time", &time)]);
+                return Ok(Pressed::Marked { toast: texts.task_done().to_owned(), label });
             }
             TaskVerb::Later(minutes) => view.shifted(&task, minutes),
             _ => tomorrow(&task, view.now),
