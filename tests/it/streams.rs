@@ -230,6 +230,26 @@ async fn a_call_goes_back_with_all_that_it_came_with() {
     assert_eq!((&call["id"], &call["function"]["name"]), (&json!("fc-1"), &json!("list_notes")));
 }
 
+/// It is kept with the conversation.
+#[tokio::test]
+async fn a_call_goes_back_so_after_a_restart_too() {
+    let world = World::new().await;
+    let more = json!({"extra_content": {"google": {"thought_signature": "QUE="}}});
+    let calls = chat_call("list_notes", "{}", more) + &chunk(json!({}), Some("tool_calls"));
+    let answers = [calls, answer("Two loaves."), answer("Still two.")];
+    let replay = Replay::start(answers.iter().map(|text| Sent::events(text)).collect()).await;
+    for (question, told) in [("how many loaves?", "Two loaves."), ("and now?", "Still two.")] {
+        let bot = world.bot_at("compatible", &replay).await;
+        assert_eq!(world.ask(question).await["text"], told);
+        assert!(bot.stop().success());
+    }
+    let requests = replay.requests();
+    for request in &requests[1..] {
+        assert!(request["messages"].to_string().contains("thought_signature"), "{request}");
+    }
+    assert_eq!(requests.len(), 3);
+}
+
 #[tokio::test]
 async fn arguments_in_events_of_their_own_are_those_of_the_call() {
     let item = json!({"type": "function_call", "id": "fc_9", "call_id": "call_9", "name": "add_note", "arguments": ""});

@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_become_what_every_provider_takes() {
+    fn lists_say_what_is_in_them() {
         let word = || json!({"type": "string"});
         let cases = [
             ("a list of nothing", json!({"type": "array"}), json!({"type": "array", "items": {}})),
@@ -402,6 +402,16 @@ mod tests {
                 json!({"anyOf": [{"type": "array"}, word()]}),
                 json!({"anyOf": [{"type": "array", "items": {}}, word()]}),
             ),
+        ];
+        for (name, schema, wanted) in cases {
+            assert_eq!(argument(schema), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn words_of_other_drafts_and_languages_become_what_every_provider_takes() {
+        let word = || json!({"type": "string"});
+        let cases = [
             ("anything", json!(true), json!({})),
             ("no schema", json!(null), json!({})),
             ("types of other languages", json!({"type": "int"}), json!({"type": "integer"})),

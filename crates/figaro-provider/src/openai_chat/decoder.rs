@@ -118,9 +118,10 @@ impl Decoder {
         events
     }
 
-    /// `[DONE]` is the server's word that it said all: also where it never gave a reason, if there is an answer.
+    /// `[DONE]` is the server's word that it said all: also where it never gave a reason, if there is an answer, or
+    /// reasoning that came to none.
     fn done(&mut self) -> Result<Vec<Event>, ProviderError> {
-        let is_answer = self.has_spoken || !self.calls.is_empty();
+        let is_answer = self.has_spoken || !self.calls.is_empty() || self.reasoning.has_come();
         match self.finish.take() {
             Some(finish) => Ok(self.whole(finish)),
             None if is_answer => Ok(self.whole(Finish::Stop)),
@@ -361,6 +362,11 @@ mod tests {
                 "nothing but [DONE]",
                 vec![delta(json!({"role": "assistant"})), done()],
                 vec![cut("there was no answer in the stream")],
+            ),
+            (
+                "nothing but reasoning and [DONE]",
+                vec![delta(json!({"reasoning": "hm"})), done()],
+                vec![completed(Finish::Stop, None)],
             ),
             ("a reason and no text", vec![end("stop")], vec![completed(Finish::Stop, None)]),
         ];

@@ -1,7 +1,7 @@
 //! Calls that have begun: their arguments come in events of their own, and not every server repeats them with the whole call.
 //! Used by the decoder.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// So many bytes are kept of all arguments: more than an answer may have.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -47,8 +47,19 @@ impl Calls {
                 }
             }
             "response.function_call_arguments.done" => {
+                if self.of(event).is_none() && event["name"].is_string() && self.begun.len() < MAX_CALLS {
+                    // Its beginning was not told.
+                    let item = json!({
+                        "type": "function_call", "id": event["item_id"], "call_id": event["call_id"],
+                        "name": event["name"], "output_index": event["output_index"],
+                    });
+                    self.begun.push(Begun { item, ..Begun::default() });
+                }
                 let Some(call) = self.of(event) else { return };
                 call.is_whole = true;
+                if is_missing(&call.item["name"]) {
+                    call.item["name"] = event["name"].clone();
+                }
                 match &event["arguments"] {
                     Value::String(text) if text.is_empty() => {}
                     Value::String(text) => call.arguments.clone_from(text),
@@ -66,7 +77,6 @@ impl Calls {
         let Some(call) = self.of(&item) else { return item };
         call.is_whole = true;
         let begun = call.item.as_object().into_iter().flatten();
-        let is_missing = |value: &Value| value.is_null() || value == "";
         for (field, value) in begun.filter(|(field, _)| *field != "status" && *field != "arguments") {
             if is_missing(&item[field.as_str()]) {
                 item[field] = value.clone();
@@ -108,10 +118,12 @@ impl Calls {
     }
 }
 
+fn is_missing(value: &Value) -> bool {
+    value.is_null() || value == ""
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn added(item: Value, place: u64) -> Value {
@@ -175,6 +187,13 @@ mod tests {
             (
                 "neither",
                 vec![begins("a", 0), nameless, json!({"type": "response.function_call_arguments.done"})],
+                "call_a{}",
+            ),
+            (
+                "no beginning",
+                vec![
+                    json!({"type": "response.function_call_arguments.done", "item_id": "a", "call_id": "call_a", "name": "f", "arguments": "{}"}),
+                ],
                 "call_a{}",
             ),
             ("cut", vec![begins("a", 0), delta("a", 0, "{\"x")], ""),
