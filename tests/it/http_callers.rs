@@ -101,6 +101,19 @@ async fn a_head_that_is_too_long_and_tokens_that_are_used_up_are_told_in_the_usu
     let after: u64 = refused.headers()["retry-after"].to_str().unwrap().parse().unwrap();
     assert!((1..=86_400).contains(&after), "{after}");
     assert_eq!(refused.json::<Value>().await.unwrap()["error"]["code"], "insufficient_quota");
+    drop(gateway);
+    // The budget of the bot is new at midnight, too.
+    let gateway = world.gateway_of_tokens(&[("DAILY_TOKENS", "9000")]).await;
+    world.script.push(Reply::text("I see.").usage(9_000, 10));
+    gateway.says("hi").words().await;
+    for (path, body) in
+        [("/v1/chat/completions", said("hi")), ("/v1/responses", json!({"model": "figaro", "input": "hi"}))]
+    {
+        let refused = gateway.post(path, &body).send().await;
+        assert_eq!(refused.status(), 429);
+        let after: u64 = refused.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+        assert!((1..=90_000).contains(&after), "{after}");
+    }
 }
 
 #[tokio::test]

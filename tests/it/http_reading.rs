@@ -164,7 +164,7 @@ async fn bodies_are_read_as_clients_send_them() {
 }
 
 #[tokio::test]
-async fn a_caller_brings_as_many_tools_as_providers_take() {
+async fn a_caller_brings_as_many_tools_as_providers_take_and_long_instructions() {
     let world = World::new().await;
     let gateway = world.gateway().await;
     let tools = |count: usize| {
@@ -184,6 +184,12 @@ async fn a_caller_brings_as_many_tools_as_providers_take() {
         assert!((0..count).all(|at| names.contains(&format!("t{at}").as_str())), "{count}: {names:?}");
         assert!(names.len() <= 128, "{count}: {}", names.len());
     }
+    // So are the instructions of an editor.
+    let long = format!("{} Be a baker.", "Rule. ".repeat(17_000));
+    let asks = json!([{"role": "system", "content": long}, {"role": "user", "content": "Say OK."}]);
+    world.script.push(Reply::text("OK."));
+    assert_eq!(gateway.chat(&json!({"model": "figaro", "messages": asks})).words().await, "OK.");
+    assert!(world.model.requests().pop().unwrap().instructions().contains("Be a baker."));
     let (status, error) = gateway.chat(&tools(129)).refused().await;
     assert_eq!((status, &error["param"]), (400, &json!("tools")));
 }

@@ -10,8 +10,8 @@ use figaro_domain::tool::Call;
 use figaro_prompts::fence;
 use figaro_provider::{Image, Item};
 
-/// The most characters of what the model is told to be: it goes with every pass.
-const MAX_PROMPT_CHARS: usize = 64_000;
+/// The most characters of what the model is told to be: it goes with every pass. Those of editors have 60,000 and more.
+const MAX_PROMPT_CHARS: usize = 256_000;
 /// The most messages of a request.
 const MAX_MESSAGES: usize = 2_000;
 
