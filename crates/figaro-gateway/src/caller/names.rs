@@ -22,8 +22,9 @@ pub(crate) fn named<'a>(what: &str, name: &'a str) -> Result<&'a str, ApiError> 
 /// tells it.
 pub(super) fn person_named(what: &str, name: &str) -> Result<String, ApiError> {
     let name = named(what, name)?;
-    let is_address =
-        name.split_once('@').is_some_and(|(local, host)| !local.is_empty() && host.contains('.') && !host.contains('@'));
+    let is_address = name
+        .split_once('@')
+        .is_some_and(|(local, host)| !local.is_empty() && host.contains('.') && !host.contains('@'));
     Ok(match is_address {
         true => Uuid::new_v5(&Uuid::NAMESPACE_DNS, name.to_lowercase().as_bytes()).to_string(),
         false => name.to_owned(),

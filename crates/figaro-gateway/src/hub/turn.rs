@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::super::caller::{Account, Bytes, Room};
 use super::super::handover::{Handover, Mark};
-use figaro_agent::delivery::{Told, TurnClosing, TurnEvent, TurnEventKind};
+use figaro_agent::delivery::{Told, TurnClosing, TurnEnding, TurnEvent, TurnEventKind};
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_agent::turn::requested::{Left, Requested};
@@ -269,8 +269,15 @@ impl Turn {
     }
 
     pub(super) fn tell(&self, told: Told) {
-        let has_taught =
-            matches!(&told, Told::Event(event) if matches!(event.kind, TurnEventKind::MemoryUpdated { .. }));
+        let has_taught = match &told {
+            Told::Event(TurnEvent { kind: TurnEventKind::MemoryUpdated { .. }, .. }) => true,
+            // Of a turn without an answer nothing may ever be read.
+            Told::Event(TurnEvent { kind: TurnEventKind::Closed(closing), .. }) => {
+                closing.ending != TurnEnding::Answered
+            }
+            Told::Event(_) | Told::Words(_) => false,
+            Told::Declined(_) => true,
+        };
         let mut log = self.log();
         log.teaches &= !has_taught;
         // One that is over and was forgotten keeps nothing.

@@ -105,13 +105,6 @@ pub struct Request<'a> {
 pub enum Outcome {
     /// A card is shown.
     Card(Card),
-    /// Words over the button, which has this label from now on; the other buttons are taken off: what they were for is done.
-    Marked {
-        /// The text that Telegram shows over the chat for a moment.
-        toast: String,
-        /// The label.
-        label: String,
-    },
     /// This is put into the queue of the conversation.
     Job(Box<Job>),
     /// A turn was stopped: the card is shown unless its own words say so.
@@ -172,6 +165,13 @@ pub enum Pressed {
         toast: String,
         /// The label; `None` takes the button off.
         label: Option<String>,
+    },
+    /// Words over the button, which has this label from now on; the other buttons are taken off: what they were for is done.
+    Marked {
+        /// The text that Telegram shows over the chat for a moment.
+        toast: String,
+        /// The label.
+        label: String,
     },
     /// This is put into the queue of the conversation, at the place of the press.
     Job {

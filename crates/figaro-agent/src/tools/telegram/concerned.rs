@@ -7,6 +7,7 @@ use super::parts::name_of;
 use super::{TelegramTools, ToolContext, ToolError, chat_number};
 use figaro_base::ids::ChatId;
 use figaro_domain::approval::{Approval, Concerned, Target};
+use figaro_domain::audit::AuditKind;
 use figaro_policy::access::Standing;
 use figaro_policy::tools::AdminRight;
 
