@@ -61,6 +61,7 @@ struct Body {
 #[derive(Debug, Default)]
 struct Pending {
     data: Vec<u8>,
+    lines: usize,
     is_error: bool,
 }
 
@@ -134,10 +135,7 @@ impl Body {
             None if is_whole => self.dispatch().into_iter().collect(),
             None => Vec::new(),
             Some(b'{' | b'[') => self.json(text, is_whole),
-            Some(_) => {
-                self.field(text, is_whole);
-                Vec::new()
-            }
+            Some(_) => self.field(text, is_whole),
         }
     }
 
@@ -155,19 +153,22 @@ impl Body {
     }
 
     /// A field of an event or a comment.
-    fn field(&mut self, line: &[u8], is_whole: bool) {
+    fn field(&mut self, line: &[u8], is_whole: bool) -> Told {
         let at = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
         let (name, value) = line.split_at(at);
         let value = value.strip_prefix(b":").unwrap_or(value);
         let value = value.strip_prefix(b" ").unwrap_or(value);
         let Ok(name) = str::from_utf8(name) else {
             self.seen.other = true;
-            return;
+            return Vec::new();
         };
         let is_begun = !is_whole && FIELDS.iter().any(|field| field.starts_with(name));
         let is_field = name.is_empty() || is_begun || FIELDS.contains(&name.trim_end());
         self.seen.events |= is_field;
         self.seen.other |= !is_field;
+        // Some servers leave out the empty lines: what is whole in one line is an event of its own.
+        let is_next = name.trim_end() == "data" && self.event.lines == 1 && is_json(&self.event.data);
+        let told = if is_next { self.dispatch() } else { Vec::new() };
         let event = &mut self.event;
         match name.trim_end() {
             "data" | "error" => {
@@ -175,16 +176,18 @@ impl Body {
                     event.data.push(b'\n');
                 }
                 event.data.extend_from_slice(value);
+                event.lines += 1;
                 event.is_error |= name == "error";
             }
             "event" => event.is_error |= value.trim_ascii() == b"error",
             _ => {}
         }
+        told
     }
 
     /// The event that an empty line ends. One without data says nothing, unless it is an error.
     fn dispatch(&mut self) -> Told {
-        let Pending { data, is_error } = std::mem::take(&mut self.event);
+        let Pending { data, is_error, .. } = std::mem::take(&mut self.event);
         if !is_error {
             return if data.trim_ascii().is_empty() { Vec::new() } else { self.value(&data) };
         }
@@ -222,6 +225,10 @@ impl Body {
             })
             .collect()
     }
+}
+
+fn is_json(text: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok()
 }
 
 fn cut() -> ProviderError {
@@ -284,6 +291,8 @@ mod tests {
         let marks = "\u{feff}data: {\"delta\": 1}\n\n\u{feff}data: {\"delta\": 2}\n\ndata: [DONE]\n\n";
         let told = [Ok(json!({"delta": 1})), Ok(json!({"delta": 2})), Ok(json!(DONE))];
         assert_eq!(all_ways(marks.as_bytes()), told);
+        let no_empty_lines = "data: {\"delta\": 1}\ndata: {\"delta\": 2}\ndata: [DONE]\n";
+        assert_eq!(all_ways(no_empty_lines.as_bytes()), told);
         let half = b"data: {\"delta\": \"\xd0\"}\n\n";
         assert_eq!(all_ways(half), [Ok(json!({"delta": "\u{fffd}"}))]);
     }

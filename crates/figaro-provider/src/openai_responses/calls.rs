@@ -146,6 +146,11 @@ mod tests {
         json!({"type": "response.function_call_arguments.done", "item_id": id, "output_index": place, "arguments": text})
     }
 
+    fn unbegun() -> Value {
+        let kind = "response.function_call_arguments.done";
+        json!({"type": kind, "item_id": "a", "call_id": "call_a", "name": "f", "arguments": "{}"})
+    }
+
     #[test]
     fn arguments_are_put_together_from_events_of_their_own() {
         let nameless = json!({"type": "response.function_call_arguments.delta", "delta": "{}"});
@@ -189,13 +194,7 @@ mod tests {
                 vec![begins("a", 0), nameless, json!({"type": "response.function_call_arguments.done"})],
                 "call_a{}",
             ),
-            (
-                "no beginning",
-                vec![
-                    json!({"type": "response.function_call_arguments.done", "item_id": "a", "call_id": "call_a", "name": "f", "arguments": "{}"}),
-                ],
-                "call_a{}",
-            ),
+            ("no beginning", vec![unbegun()], "call_a{}"),
             ("cut", vec![begins("a", 0), delta("a", 0, "{\"x")], ""),
             ("no call", vec![added(json!({"type": "message"}), 0), delta("a", 0, "{}")], ""),
         ];
