@@ -169,7 +169,7 @@ async fn a_chat_is_asked_once_where_it_is_and_its_tasks_move_there() {
     let (label, data) = buttons(&question).remove(4);
     let tz: Tz = data.strip_prefix("zone:set:").unwrap().parse().unwrap();
     let moved = world.press_data(ANN, &question, &data).await;
-    assert!(moved.contains("Tasks that moved along: 3"), "{moved}");
+    assert!(moved.contains("Tasks that moved to this zone: 3"), "{moved}");
     let spring = zoned(tz, |day| day.day() == 1 && [4, 11].contains(&day.month()));
     assert!(
         moved.contains(&spring.format("in spring — next %a %-d %b %H:%M").to_string()) || {
@@ -238,7 +238,7 @@ async fn the_question_understands_places_and_times_in_many_words() {
         says(&world, who, QUESTION).await;
         let asked = world.asked().len();
         let told = world.told(who, who, &answer).await;
-        assert!(text(&told).contains("Tasks that moved along: 1"), "{answer}: {told}");
+        assert!(text(&told).contains("Tasks that moved to this zone: 1"), "{answer}: {told}");
         assert_eq!(world.asked().len(), asked, "{answer}");
         let now = listed(&world, (who, who), &format!("where is it for {who}?")).await.remove(0);
         let at = zoned(zone, |day| day.day() == 1);
@@ -272,7 +272,7 @@ async fn in_a_group_who_may_not_say_where_it_is_is_not_taken_at_their_word() {
     assert_eq!(listed(&world, (BOB, TEAM), "where is it?").await[0]["timezone"], "UTC");
     world.telegram.set_member(TEAM, CAROL, Standing::Admin).unwrap();
     world.telegram.send(Say::new(CAROL, TEAM, "Riga").reply_to(number(&question["message_id"]))).unwrap();
-    says(&world, TEAM, "Tasks that moved along: 1").await;
+    says(&world, TEAM, "Tasks that moved to this zone: 1").await;
     assert_eq!(listed(&world, (BOB, TEAM), "where is it now?").await[0]["timezone"], "Europe/Riga");
 }
 

@@ -405,7 +405,7 @@ async fn times_and_missed_runs_are_edited_by_buttons_and_all_else_in_words() {
     assert!(!edit.to_string().replace(&format!(":{id}"), "").contains(&id[..10]), "no id is shown: {edit}");
     assert!(world.press(ANN, &card, label).await.ends_with("Now: run once."));
     let asked = world.answers(ANN, 2).await.remove(1);
-    assert!(text(&asked).starts_with("What is to be different in “News”?"), "{asked}");
+    assert!(text(&asked).starts_with("What should change in “News”?"), "{asked}");
     let call_of = |view: &View<'_>| {
         let last = view.calls_of("sendMessage").into_iter().last()?;
         (last.args["reply_markup"]["force_reply"] == true).then_some(())

@@ -260,7 +260,7 @@ async fn the_question_is_answered_in_words_and_tasks_on_a_guess_follow() {
         shown,
         timeless(&format!(
             "Tokyo: it is 00:00.\n\n\
-             Tasks that moved along: 1\n• Morning news — next {news}\n\n\
+             Tasks that moved to this zone: 1\n• Morning news — next {news}\n\n\
              Tasks whose time has passed there already: 1\n• Call the bank — stays at {bank}\n\n\
              Tasks that stay in another zone: 1\n• Bell at Wall Street — next {bell} (America/New_York)"
         ))
@@ -327,7 +327,8 @@ async fn several_places_of_a_name_leave_the_question_open_and_named_zones_stay_u
     assert!(labels(&card).contains(&"Clear".to_owned()), "{card}");
     let again = world.told(ANN, ANN, "/timezone Riga").await;
     assert!(
-        text(&again).contains("Tasks that stay in another zone: 2") && !text(&again).contains("moved along"),
+        text(&again).contains("Tasks that stay in another zone: 2")
+            && !text(&again).contains("moved to this zone"),
         "a zone that was told is a guess no more: {again}"
     );
     assert_eq!(world.forged(ANN, &again, "zone:move:Asia/Tokyo").await, "This is no longer up to date.");
@@ -352,7 +353,10 @@ async fn in_a_group_an_admin_answers_to_the_bot_and_all_else_is_talk() {
     assert_eq!(text(&world.answers(TEAM, 2).await[1]), "I see.", "Bob is no admin");
     world.say(ANN, TEAM, "@figaro_bot Tallinn");
     let set = world.answers(TEAM, 3).await.remove(2);
-    assert!(timeless(text(&set)).starts_with("Tallinn: it is NN:NN.\n\nTasks that moved along: 1"), "{set}");
+    assert!(
+        timeless(text(&set)).starts_with("Tallinn: it is NN:NN.\n\nTasks that moved to this zone: 1"),
+        "{set}"
+    );
     assert_eq!(world.asked().len(), 1);
 }
 

@@ -28,7 +28,7 @@ pub(super) fn guarded(markdown: Cow<'_, str>) -> Cow<'_, str> {
         };
         let (taken, behind) = rest.split_at(length);
         match before.zip(behind.chars().next()) {
-            Some(beside) if needs_guards(taken, beside) => {
+            Some((before, behind)) if needs_guards(before, taken, behind) => {
                 text.push(GUARD);
                 text.push_str(taken);
                 text.push(GUARD);
@@ -56,7 +56,7 @@ pub(super) fn bare_end(text: &str) -> &str {
 
 /// Whether it is a run of markers that begins and ends emphasis only with guards. A single asterisk beside a digit stands
 /// in a product, a single tilde means "about".
-fn needs_guards(taken: &str, (before, behind): (char, char)) -> bool {
+fn needs_guards(before: char, taken: &str, behind: char) -> bool {
     let is_style = match taken {
         "*" => !before.is_ascii_digit() && !behind.is_ascii_digit(),
         "~" => false,

@@ -21,17 +21,8 @@ impl Router {
         standing: Standing,
         arrival: Arrival,
     ) -> Result<Fate, StoreError> {
-        if let Some(card) = self.personas.answered(&part, standing).await? {
-            return Ok(self.answer(&part, standing, card, None));
-        }
         // What was asked of somebody is not refused for want of room, nor by a setting.
-        if let Some(run) = self.parked.answered_by(&part).await
-            && let Some(conversation) = self.parked.answer(run, &part).await?
-        {
-            self.mailboxes.post(conversation, Job::GoOn(run));
-            return Ok(Fate::Settled);
-        }
-        if let Some(fate) = self.words_asked_for(&part, standing, arrival).await? {
+        if let Some(fate) = self.asked_of_writer(&part, standing, arrival).await? {
             return Ok(fate);
         }
         let config = match self.settings.chat_config(part.place.chat).await {
@@ -76,6 +67,25 @@ impl Router {
         let job = Job::Ask(Question::new(part, standing));
         self.mailboxes.post(conversation, Posted::new(job, Some(slot)));
         Ok(Fate::Asked)
+    }
+
+    /// What a turn or a card asked of the writer of a message; `None` if it is none.
+    async fn asked_of_writer(
+        self: &Arc<Self>,
+        part: &Inbound,
+        standing: Standing,
+        arrival: Arrival,
+    ) -> Result<Option<Fate>, StoreError> {
+        if let Some(card) = self.personas.answered(part, standing).await? {
+            return Ok(Some(self.answer(part, standing, card, None)));
+        }
+        if let Some(run) = self.parked.answered_by(part).await
+            && let Some(conversation) = self.parked.answer(run, part).await?
+        {
+            self.mailboxes.post(conversation, Job::GoOn(run));
+            return Ok(Some(Fate::Settled));
+        }
+        self.words_asked_for(part, standing, arrival).await
     }
 
     pub(super) async fn add_background(&self, part: &Inbound, why: Reception) -> Result<Fate, StoreError> {

@@ -230,7 +230,11 @@ mod tests {
             assert!(is_removal(&question), "{text}");
             assert_eq!(remove(&question, &[]), Step::call("list_notes", json!({})));
             let calls = ids.iter().map(|id| json!({"note_id": id})).collect();
-            assert_eq!(remove(&question, &[listed.clone()]), Step::Call("remove_note", calls), "{text}");
+            assert_eq!(
+                remove(&question, std::slice::from_ref(&listed)),
+                Step::Call("remove_note", calls),
+                "{text}"
+            );
             assert_eq!(remove(&question, &[listed.clone(), gone.clone()]), Step::Say(told.to_owned()));
         }
         let other = Question::of("remove eggs from the shopping list");
