@@ -199,8 +199,8 @@ async fn an_answer_that_is_nothing_but_reasoning_is_told_to_be_that() {
             chunk(json!({"reasoning_content": "They ask."}), Some("stop")),
             "has only reasoned",
         ),
-        ("up to its bound", words("<think>They ask.") + &cut, "became too long"),
-        ("nothing up to its bound", cut.clone(), "became too long"),
+        ("up to its bound", words("<think>They ask.") + &cut, "reached its limit of length"),
+        ("nothing up to its bound", cut.clone(), "reached its limit of length"),
         ("nothing at all", chunk(json!({}), Some("stop")), "had nothing to say"),
     ];
     let told = cases.into_iter().map(|(name, sent, wanted)| async move {
@@ -296,7 +296,7 @@ async fn no_call_is_made_of_an_answer_that_was_cut() {
         let replay = Replay::start(vec![sent]).await;
         let bot = world.bot_at(provider, &replay).await;
         let told = world.ask("what is noted?").await["text"].to_string();
-        assert!(told.contains("became too long"), "{provider}: {told}");
+        assert!(told.contains("reached its limit of length"), "{provider}: {told}");
         assert_eq!(replay.requests().len(), 1, "{provider}: no call was made");
         assert!(bot.stop().success());
     });

@@ -105,7 +105,7 @@ impl Demand {
 
 impl Options {
     /// What they ask for.
-    pub fn demands(&self) -> impl Iterator<Item = Demand> {
+    pub(crate) fn demands(&self) -> impl Iterator<Item = Demand> {
         let all = [
             (Demand::ToolChoice, self.tool_choice != ToolChoice::Auto),
             (Demand::Stop, !self.stop.is_empty()),

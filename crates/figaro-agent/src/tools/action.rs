@@ -20,8 +20,7 @@ use figaro_provider::ToolSpec;
 
 const NAME: &str = "action";
 /// What a plain turn is told: its budget has no room for what another payload holds, which a complaint says.
-const ABOUT: &str = "elicit: asks whoever wrote and gives the answer: an option, or any words where free. observation: notes \
-    {confidence, sources} of your answer. delegate: {agent, input} answers in your place.";
+const ABOUT: &str = "elicit: asks whoever wrote; free takes any words. observation: {confidence, sources}. delegate: {agent, input}";
 /// What an agent is told that names the tool.
 const ABOUT_ALL: &str = "elicit: asks whoever wrote and gives the answer: an option, or any words where free. observation: notes \
     what is known of your answer, before you write it. delegate: another agent answers in your place.";
@@ -119,7 +118,7 @@ fn payload() -> Value {
         "question": {"type": "string"},
         "options": {"type": "array", "items": {"type": "string"}},
         "free": {"type": "boolean"},
-        "minutes": {"type": "integer", "default": DEFAULT_MIN},
+        "minutes": {"type": "integer"},
     })
 }
 
@@ -127,6 +126,7 @@ fn payload() -> Value {
 fn payload_in_whole() -> Value {
     let texts = || json!({"type": "array", "items": {"type": "string"}});
     let mut whole = payload();
+    whole["minutes"]["default"] = DEFAULT_MIN.into();
     let others = json!({
         "confidence": {"type": "number", "minimum": 0, "maximum": 1, "description": "observation: any of these and those below"},
         "sources": texts(),

@@ -269,7 +269,7 @@ impl Zones {
     /// Whether a message that answers the question says more than a place: a sentence of its writer's about themselves, which is
     /// a message to the bot as well.
     #[must_use]
-    pub fn is_statement(part: &Inbound) -> bool {
+    pub(crate) fn is_statement(part: &Inbound) -> bool {
         let words: Vec<&str> = part.text.split_whitespace().collect();
         let is_sentence = words.len() > 2 && words.iter().any(|word| word.starts_with(char::is_lowercase));
         let has_clock = part.text.contains(|c: char| c.is_ascii_digit());

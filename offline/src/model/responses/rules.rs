@@ -373,10 +373,10 @@ mod tests {
         let tool =
             |name: &str, schema: Value| json!({"type": "function", "name": name, "parameters": schema});
         let object = json!({"type": "object", "properties": {}});
-        let many: Vec<Value> = (0..101).map(|n| tool(&format!("t{n}"), object.clone())).collect();
+        let many: Vec<Value> = (0..129).map(|n| tool(&format!("t{n}"), object.clone())).collect();
         let any_of = json!({"type": "object", "properties": {}, "anyOf": []});
         let cases = [
-            ("/tools", json!(many), "101 tools are too many"),
+            ("/tools", json!(many), "129 tools are too many"),
             ("/tools", json!([tool("a", object.clone()), tool("a", object.clone())]), "used twice"),
             ("/tools/0", tool("bad name", object.clone()), "1 to 64"),
             ("/tools/0", tool("", object), "1 to 64"),

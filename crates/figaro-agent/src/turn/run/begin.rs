@@ -5,6 +5,7 @@ use figaro_domain::form::Form;
 use figaro_domain::tool::SideEffects;
 use figaro_policy::address::Addresses;
 use figaro_provider::Earlier;
+use figaro_provider::fold::Pass;
 
 impl Run {
     /// The same turn, whose first items are from before it.
@@ -37,6 +38,10 @@ impl Run {
     #[must_use]
     pub(crate) fn giving_cut(self, gives_cut: bool) -> Self {
         Self { gives_cut, ..self }
+    }
+
+    pub(super) const fn is_given_cut(&self, pass: &Pass) -> bool {
+        self.gives_cut && pass.cut_short
     }
 
     /// The form that its answer is to have.

@@ -340,10 +340,6 @@ impl Run {
         self
     }
 
-    const fn is_given_cut(&self, pass: &Pass) -> bool {
-        self.gives_cut && pass.cut_short
-    }
-
     /// Whether people would read a promise in it that nothing was stored for, as far as the turn has seen.
     fn is_unkept(&self, pass: &Pass) -> bool {
         let SideEffects { spoke, tasks, looked, .. } = &self.side_effects;
