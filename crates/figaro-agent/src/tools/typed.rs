@@ -71,13 +71,7 @@ impl About {
 /// A tool whose arguments are an `A`; what does not fit `A` goes back to the model with the complaint. It gives a JSON
 /// value, or a [`ToolOutput`] if it leaves something behind for the turn.
 ///
-/// ```
-/// # use std::sync::Arc;
-/// # use figaro_agent::tools::{About, Tool, ToolContext, typed};
-/// # use figaro_domain::tool::{Effect, StatusKey};
-/// # use schemars::JsonSchema;
-/// # use serde::Deserialize;
-/// # use serde_json::json;
+/// ```ignore
 /// #[derive(Deserialize, JsonSchema)]
 /// #[serde(deny_unknown_fields)]
 /// struct Count {
@@ -85,13 +79,12 @@ impl About {
 ///     text: String,
 /// }
 ///
-/// pub fn count_words() -> Arc<dyn Tool> {
+/// pub(crate) fn count_words() -> Arc<dyn Tool> {
 ///     let about = About::new("count_words", "Counts words.", Effect::Read, StatusKey("tool_telegram"));
 ///     typed(about, |_: ToolContext, Count { text }| async move {
 ///         Ok(json!({"success": true, "words": text.split_whitespace().count()}))
 ///     })
 /// }
-/// # assert_eq!(count_words().spec().parameters["required"], json!(["text"]));
 /// ```
 pub(crate) fn typed<A, F, R, O>(about: About, function: F) -> Arc<dyn Tool>
 where
@@ -170,5 +163,31 @@ impl Tool for Typed {
 
     async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
         (self.body)(context.clone(), arguments).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use figaro_domain::tool::StatusKey;
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Count {
+        /// The text whose words are counted.
+        text: String,
+    }
+
+    #[test]
+    fn the_example_of_a_tool_is_one() {
+        let about = About::new("count_words", "Counts words.", Effect::Read, StatusKey("tool_telegram"));
+        let tool = typed(about, |_: ToolContext, Count { text }| async move {
+            Ok(json!({"success": true, "words": text.split_whitespace().count()}))
+        });
+        assert_eq!(tool.spec().parameters["required"], json!(["text"]));
+        let error = Count::deserialize(&json!({"text": 3})).err().unwrap();
+        assert!(complaint::<Count>(&json!({"text": 3}), &error).contains("text: invalid type"));
     }
 }

@@ -61,9 +61,7 @@ impl TelegramTools {
             self.note(AuditKind::CallAllowed, &calls, context).await?;
             return self.make_all(calls, false, context).await;
         };
-        self.may_itself(&calls, context).await?;
-        let mut approval = approval(&calls, targets, asks, context);
-        approval.people = self.people(&approval, context).await;
+        let approval = self.wanted(&calls, targets, asks, context).await?;
         if self.approvers.has_granted(&approval, context.now).await?
             && self.are_within(&calls, &approval.chats(), context).await?
         {
@@ -72,6 +70,20 @@ impl TelegramTools {
         }
         self.note(AuditKind::CallAsked, &calls, context).await?;
         Ok(ToolOutput::asking(approval))
+    }
+
+    /// What a person is to approve.
+    async fn wanted(
+        &self,
+        calls: &[Checked],
+        targets: Vec<Target>,
+        asks: Asks,
+        context: &ToolContext,
+    ) -> Result<Approval, ToolError> {
+        self.may_itself(calls, context).await?;
+        let mut approval = approval(calls, targets, asks, context);
+        approval.people = self.people(&approval, context).await;
+        Ok(approval)
     }
 
     /// Makes what a person has approved, exactly as they were shown it.

@@ -217,17 +217,15 @@ impl Preparer {
         let model = chosen.unwrap_or_else(|| self.models.default_model().clone());
         let options = self.options(requested, &model).map_err(failed)?;
         let sees = self.models.capabilities(&model).is_some_and(|can| can.vision);
-        let texts = self.locales.of(first.language.as_deref());
-        if let Some(reply) = unreadable(question, texts, &model, sees) {
+        if let Some(reply) = unreadable(question, self.locales.of(first.language.as_deref()), &model, sees) {
             // In a group that has it answer everything, nobody asked about every sticker.
             let is_meant = question.parts.iter().any(Inbound::is_addressed);
             return Err(Box::new(Outcome::Told(if is_meant { reply } else { Reply::default() })));
         }
-        let (zone, chat) = (self.loader.default_zone, first.place.chat);
         let (person, persona, book) = futures::join!(
-            person::asker(&*self.profiles, question, &config, zone, &self.reporter),
-            self.personas.of(question, chat, &config, &self.reporter),
-            self.records.books.with(chat, &config),
+            person::asker(&*self.profiles, question, &config, self.loader.default_zone, &self.reporter),
+            self.personas.of(question, first.place.chat, &config, &self.reporter),
+            self.records.books.with(first.place.chat, &config),
         );
         let book = self.reporter.or_without(book, "records");
         let told = agent.and_then(|agent| staff.instructions(agent));
