@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
-use figaro_offline::telegram::{Say, Standing};
+use figaro_offline::telegram::{Failure, Say, Standing};
 use serde_json::{Value, json};
 
 use crate::parking::{LATE, call};
@@ -333,6 +333,26 @@ async fn a_kill_at_any_moment_after_the_press_makes_it_at_most_once() {
     println!(
         "10 kills after a press: made {made} times, never twice; {unknown} with an outcome that is not known"
     );
+}
+
+#[tokio::test]
+async fn a_call_that_a_kill_cut_is_said_to_be_unknown_below_its_card() {
+    for failure in [Failure::AppliedButHangs, Failure::Hang] {
+        let world = World::new().await;
+        let bot = world.moderated().await;
+        world.telegram.fail("banChatMember", failure, 1);
+        let card = world.wants(BOB, "ban her", ban()).await;
+        assert_eq!(world.press(BOB, &card, "✓ Once").await, "✓ Approved by Bob");
+        world.see("the call", |view| (view.calls_of("banChatMember").len() == 1).then_some(())).await;
+        bot.kill();
+        let bot = world.start_open().await;
+        let said = world.card_with(TEAM, "I do not know whether it was done").await;
+        assert_eq!(said["reply_to_message"]["message_id"], card["message_id"], "{said}");
+        assert!(world.told_model("ban her").pop().unwrap().to_string().contains("is not known"));
+        world.caught_up().await;
+        assert_eq!(world.made("banChatMember").len(), 1, "it is not made once more");
+        assert!(bot.stop().success());
+    }
 }
 
 #[tokio::test]

@@ -139,6 +139,7 @@ async fn names_of_models_that_clients_have_built_in_are_answered_where_a_setting
     let ids: Vec<&str> =
         listed["data"].as_array().unwrap().iter().filter_map(|model| model["id"].as_str()).collect();
     assert!(ids.contains(&"gpt-4o") && ids[0] == "figaro", "{ids:?}");
+    assert!(!ids.contains(&"lost"), "a name that nothing answers to is not offered: {ids:?}");
     assert_eq!(gateway.get("/v1/models/gpt-4o").ok().await["id"], "gpt-4o");
     drop(gateway);
     let gateway = world.gateway_of_tokens(&[("HTTP_MODELS", "*=figaro")]).await;

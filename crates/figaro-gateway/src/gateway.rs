@@ -29,7 +29,7 @@ pub struct Gateway {
     pub mailboxes: Mailboxes,
     /// Agents and personas.
     pub prompts: Arc<Prompts>,
-    /// What answers to the names of models that clients have built in.
+    /// The agents that answer to names of models which clients have built in.
     pub aliases: Arc<ModelAliases>,
     /// The way to the models.
     pub ledger: Arc<Ledger>,

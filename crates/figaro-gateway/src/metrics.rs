@@ -15,11 +15,11 @@ pub struct Meters {
     /// The turns by how they ended.
     turns: Mutex<BTreeMap<&'static str, u64>>,
     tokens: AtomicU64,
-    /// What clients of each kind have asked and used.
+    /// Questions and tokens of clients, by kind.
     clients: Mutex<BTreeMap<String, Used>>,
 }
 
-/// What clients of a kind have asked and used.
+/// Questions and tokens of clients of one kind.
 #[derive(Debug, Clone, Copy, Default)]
 struct Used {
     turns: u64,

@@ -21,7 +21,10 @@ pub(super) const FIGARO: &str = "figaro";
 pub(super) async fn list(State(gateway): State<Gateway>, caller: Caller) -> Result<Json<Value>, ApiError> {
     caller.require(may_ask, "questions")?;
     let mut names = names(&gateway);
-    let aliases = gateway.aliases.names().filter(|alias| !names.iter().any(|name| name == alias));
+    let is_new = |alias: &&str| !names.iter().any(|name| name == alias);
+    // Of a name whose agent is gone, or misspelt in the settings, every question would be refused.
+    let aliases =
+        gateway.aliases.names().filter(is_new).filter(|alias| agent_of_model(&gateway, alias).is_ok());
     names.extend(aliases.map(str::to_owned).collect::<Vec<_>>());
     let models: Vec<Value> = names.iter().map(|name| model(&gateway, name)).collect();
     Ok(Json(json!({"object": "list", "data": models})))

@@ -22,7 +22,7 @@ use figaro_store::{MemoryStore, PinAdded, PinStore};
 /// So many messages are looked through at a time.
 const AT_ONCE: usize = 500;
 
-/// What is to be pinned.
+/// The body of a request for a pin.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewPin {

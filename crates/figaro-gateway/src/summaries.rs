@@ -19,7 +19,7 @@ use figaro_base::ids::EntryId;
 use figaro_domain::usage::Usage;
 use figaro_store::SummaryStore;
 
-/// What is to be summarised.
+/// The body of a request for a summary.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct NewSummary {

@@ -23,7 +23,7 @@ pub struct HttpSettings {
     pub keys: Vec<ApiKey>,
     /// The tokens that callers may show; `None` where none are taken.
     pub tokens: Option<TokenSettings>,
-    /// What answers to the names of models that clients have built in.
+    /// The agents that answer to names of models which clients have built in.
     pub models: ModelAliases,
     /// Where Telegram sends updates; `None` where they are fetched.
     pub webhook: Option<WebhookSettings>,

@@ -7,7 +7,7 @@ use super::super::reader::Reader;
 /// Stands for every name that is none here.
 const ANY: &str = "*";
 
-/// What answers to the names of models that are none here.
+/// The agents that answer to names of models which Figaro has not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelAliases(BTreeMap<String, String>);
 
@@ -30,7 +30,7 @@ impl ModelAliases {
         Self(aliases)
     }
 
-    /// What answers to this name; `None` if nothing is meant by it.
+    /// The agent that answers to this name; `None` if none is meant by it.
     #[must_use]
     pub fn meant(&self, name: &str) -> Option<&str> {
         self.0.get(name).or_else(|| self.0.get(ANY)).map(String::as_str)

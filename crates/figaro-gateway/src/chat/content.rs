@@ -18,7 +18,7 @@ impl Content {
     /// Of what people said: of parts that nobody here reads the model is told.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault, in words.
     pub(crate) fn of_person(content: Option<&Value>) -> Result<Self, String> {
         Self::read(content, |kind, _part| {
             Some(format!("[something of the kind {} came with this: it cannot be read here]", shown(kind)))
@@ -28,7 +28,7 @@ impl Content {
     /// Of what the model said, or was told to be: what is no text, such as its thoughts, is the business of whoever made it.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault, in words.
     pub(crate) fn of_model(content: Option<&Value>) -> Result<Self, String> {
         Self::read(content, |_kind, _part| None)
     }

@@ -93,7 +93,7 @@ pub(crate) type Held = (Option<OutputFormat>, Option<Form>);
 /// The form of an answer, as `param` has it: one dialect has the schema in a part of it, the other in itself.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault, in words.
 pub(crate) fn form(param: &str, format: Option<&Value>) -> Result<Held, ApiError> {
     let wrong = |words: &str| ApiError::invalid(words).about(param);
     let Some(format) = format.filter(|format| !format.is_null()) else { return Ok((None, None)) };

@@ -76,7 +76,7 @@ pub fn schema() -> Value {
 /// Reads an answer; models that take no schema may put it into a code block.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault, in words.
 pub fn read(answer: &str) -> Result<Vec<Proposal>, String> {
     let bare = answer.trim();
     let bare = bare.strip_prefix("```json").or_else(|| bare.strip_prefix("```")).unwrap_or(bare);

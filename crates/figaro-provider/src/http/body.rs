@@ -44,7 +44,7 @@ where
     values.flat_map(stream::iter).boxed()
 }
 
-/// What has come of a body.
+/// The reader of a body, as far as it has come.
 #[derive(Debug, Default)]
 struct Body {
     /// The line that has begun.
@@ -65,7 +65,7 @@ struct Pending {
     is_error: bool,
 }
 
-/// What a body was seen to hold.
+/// The kinds of things that a body has held so far.
 #[derive(Debug, Default)]
 struct Seen {
     /// A comment or a field of an event.
@@ -77,7 +77,7 @@ struct Seen {
 }
 
 impl Body {
-    /// What these bytes complete.
+    /// The values that these bytes complete.
     fn more(&mut self, bytes: &[u8]) -> Told {
         let mut told = Vec::new();
         for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {

@@ -21,7 +21,7 @@ pub(super) struct Decoder {
     taken: HashSet<String>,
     /// This answer's calls, as the server sent them.
     calls: HashSet<Value>,
-    /// What calls have beside what every call has, by their ids.
+    /// Fields of calls that their service alone knows, by the ids of the calls.
     more: Map<String, Value>,
     thinking: String,
     has_text: bool,

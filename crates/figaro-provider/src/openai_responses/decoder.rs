@@ -31,7 +31,7 @@ pub(super) struct Decoder {
     told: HashSet<String>,
     /// Calls that have begun.
     begun: Calls,
-    /// What calls have beside what every call has, by their ids.
+    /// Fields of calls that their service alone knows, by the ids of the calls.
     more: Map<String, Value>,
     has_reasoned: bool,
     /// Names and arguments of calls that were told.

@@ -127,7 +127,7 @@ impl Thinking {
         }
     }
 
-    /// Whether there was reasoning.
+    /// True once a block of reasoning was seen.
     pub(crate) const fn has_reasoned(&self) -> bool {
         self.has_block
     }

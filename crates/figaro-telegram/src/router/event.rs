@@ -10,7 +10,7 @@ use figaro_domain::reception::Reception;
 use figaro_policy::access::{Verdict, is_served, judge};
 use figaro_store::StoreError;
 
-/// Whether whoever changed a checklist wrote it: words of somebody else must not become those of its author.
+/// True if a checklist was changed by its author: words of somebody else must not become theirs.
 fn is_by_its_author(event: &MessageView, checklist: &MessageView) -> bool {
     let id = |view: &MessageView| view.from.as_ref().map(|from| from.id);
     id(event).is_some() && id(event) == id(checklist)

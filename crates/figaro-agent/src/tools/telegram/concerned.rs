@@ -61,7 +61,7 @@ impl TelegramTools {
         Target { title: named.as_str().filter(|name| name.starts_with('@')).map(str::to_owned), ..target }
     }
 
-    /// Whether whoever asked may know what Telegram says of a chat.
+    /// True if the asker may know what Telegram says of a chat: an owner, or somebody who is in it.
     async fn may_know(&self, chat: ChatId, context: &ToolContext) -> bool {
         let is_in_it = async || self.approvers.admins.is_member(chat, &context.speaker.user).await;
         context.standing == Standing::Owner

@@ -72,7 +72,7 @@ impl TelegramTools {
         Ok(ToolOutput::asking(approval))
     }
 
-    /// What a person is to approve.
+    /// The approval that a person is asked for, once the bot itself may make the calls.
     async fn wanted(
         &self,
         calls: &[Checked],
