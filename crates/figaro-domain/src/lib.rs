@@ -43,6 +43,7 @@ pub mod source;
 pub mod summary;
 pub mod task;
 pub mod tool;
+pub mod tool_result;
 pub mod turn;
 pub mod undo;
 pub mod usage;

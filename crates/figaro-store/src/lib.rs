@@ -172,8 +172,8 @@ pub trait ConversationStore: Debug + Send + Sync {
     /// Records a step of a turn, in one durable write: what the model said, the state of the turn's machine, and that calls
     /// start; after a crash it is known that these may have acted.
     async fn record_step(&self, turn: &ActiveTurn, step: Step) -> Result<()>;
-    /// Records how a call ended and appends its result, in one durable write.
-    async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<()>;
+    /// Records how a call ended and appends its result, in one durable write; gives the key of the result.
+    async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<EntryKey>;
     /// The calls of a turn, in the order they were started.
     async fn tool_calls(&self, run: RunId) -> Result<Vec<ToolCall>>;
     /// Ends a turn: its last messages, the pending delivery, the settlement of its updates and the end of its record,
@@ -182,7 +182,8 @@ pub trait ConversationStore: Debug + Send + Sync {
     /// Takes a turn back that has shown and done nothing: its record and every message it stored go, its updates stay
     /// unsettled. If its chat has migrated since, its messages stay. Unknown turns are ignored.
     async fn retract_turn(&self, run: &ActiveTurn) -> Result<()>;
-    /// The newest messages of a session that no later try has replaced, at most so many, oldest first.
+    /// The newest messages of a session that no later try has replaced, at most so many, oldest first; of long tool results as
+    /// much as models see.
     async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Arc<Message>>>;
     /// A message by its key; `None` where there is none, where a later try has replaced it, or where it belongs to another
     /// chat than this.

@@ -4,6 +4,7 @@ use figaro_offline::model::{ModelRequest, Reply};
 use serde_json::{Value, json};
 
 use super::{call, helper, server, variable, with};
+use crate::history::{key_in, texts};
 use crate::support::scene::text;
 use crate::support::{ANN, World};
 
@@ -28,7 +29,7 @@ async fn results_of_every_kind_are_there_or_said_to_be_left_out() {
     let card = world.told(ANN, ANN, "/mcp").await;
     assert!(text(&card).contains("set MARK --key=[secret]"), "{}", text(&card));
     let mut shown = Vec::new();
-    for name in ["picture", "facts", "fail", "long", "variables"] {
+    for name in ["picture", "facts", "fail", "variables"] {
         let said = format!("give {name}");
         world.calls(ANN, &said, &format!("box__{name}"), json!({})).await;
         let result = world.result_of(&said).await;
@@ -41,9 +42,6 @@ async fn results_of_every_kind_are_there_or_said_to_be_left_out() {
     let has_picture =
         |request: &&ModelRequest| request.body.to_string().contains("data:image/png;base64,iVBOR");
     assert_eq!(world.asked().iter().filter(has_picture).count(), 1);
-    let long = shown[3].as_str().unwrap();
-    assert!(long.len() < 13_000 && long.ends_with("ask for less, or for one part at a time]"), "{long}");
-    shown[3] = json!(long.len());
     // Nothing of the bot's own is in the environment: its token, its model's key.
     let variables = shown.pop().unwrap().as_str().unwrap().to_owned();
     assert!(variables.contains("PATH") && variables.contains("MARK=a-marked-secret"), "{variables}");
@@ -51,6 +49,45 @@ async fn results_of_every_kind_are_there_or_said_to_be_left_out() {
         assert!(!variables.contains(own), "{own} in {variables}");
     }
     insta::assert_json_snapshot!(shown);
+}
+
+#[tokio::test]
+async fn a_long_result_is_kept_whole_shown_in_part_and_looked_up_in_its_turn_and_later() {
+    let world = World::new().await;
+    world.servers(json!({"box": with("plain", json!({"autoApprove": ["*"]}))}));
+    let agent = helper("{name: \"*\", server: box}, {name: lookup}").replace("name: helper", "name: default");
+    world.agent("default.yaml", &agent);
+    let bot = world.bot().set("PATH", &variable("PATH")).set("HISTORY_TOKENS", "16000").spawn();
+    bot.ready().await;
+    bot.logged("an MCP server is ready").await;
+    world.calls(ANN, "give long", "box__long", json!({})).await;
+    let result = world.result_of("give long").await;
+    let shown = result["result"].as_str().unwrap_or_else(|| panic!("{result}")).to_owned();
+    assert!((15_000..16_500).contains(&shown.len()) && shown.contains("characters left out]"), "{shown}");
+    let request = |said: &str| {
+        let with_result = |request: &&ModelRequest| {
+            request.user_text().contains(said) && !request.tool_results().is_empty()
+        };
+        world.asked().iter().find(with_result).cloned().unwrap()
+    };
+    assert!(request("give long").tool_names().contains(&"lookup"), "it can be looked up in its own turn");
+    world.ends_for_ann("give long").await;
+
+    let key = key_in(&[shown.clone()]);
+    let (mut read, mut next) = (String::new(), Some(key));
+    for page in 0.. {
+        let Some(key) = next else { break };
+        let said = format!("read page {page}.");
+        world.calls(ANN, &said, "lookup", json!({"key": key})).await;
+        let result = world.result_of(&said).await;
+        world.ends_for_ann(&said).await;
+        read += result["text"].as_str().unwrap_or_else(|| panic!("{result}"));
+        next = result["next_key"].as_str().map(str::to_owned);
+    }
+    // What is looked up is the stored result: JSON within JSON.
+    assert_eq!(read.matches("word ").count(), 20_000);
+    let later = texts(&request("read page 0."));
+    assert!(later.iter().any(|text| text.contains(&shown)), "later turns see the same of it");
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use figaro_base::ids::RunId;
-use figaro_domain::conversation::Message;
+use figaro_domain::conversation::{EntryKey, Message};
 use figaro_domain::tool::ToolCall;
 use figaro_domain::turn::{ActiveTurn, Step};
 use figaro_domain::usage::Usage;
@@ -22,8 +22,8 @@ pub(in crate::turn) trait StepLog: Debug + Send + Sync {
     fn run(&self) -> RunId;
     /// Records a step in one durable write, with what the run took so far.
     async fn record(&self, step: Step, usage: Usage, nano_usd: Option<u64>) -> Result<(), StoreError>;
-    /// Records how a call ended and its result, in one durable write.
-    async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<(), StoreError>;
+    /// Records how a call ended and its result, in one durable write; gives the key by which the result is looked up, if it can be.
+    async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<Option<EntryKey>, StoreError>;
     /// The calls on record, in the order they were started.
     async fn calls(&self) -> Result<Vec<ToolCall>, StoreError>;
     /// What the run has stored so far, oldest first.
@@ -49,8 +49,8 @@ impl StepLog for TurnLog {
         self.store.record_step(&self.turn, step).await
     }
 
-    async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<(), StoreError> {
-        self.store.tool_ended(call, result).await
+    async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<Option<EntryKey>, StoreError> {
+        self.store.tool_ended(call, result).await.map(Some)
     }
 
     async fn calls(&self) -> Result<Vec<ToolCall>, StoreError> {

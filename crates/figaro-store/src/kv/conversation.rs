@@ -86,11 +86,12 @@ impl ConversationStore for KvStore {
         .await
     }
 
-    async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<()> {
-        let (bot, call) = (self.bot(), call.clone());
+    async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<EntryKey> {
+        let (bot, call, session) = (self.bot(), call.clone(), result.session);
         self.change_durably("store a tool result", move |tables, changes| {
             calls::put(tables, changes, call.run, std::slice::from_ref(&call))?;
-            turns::append(tables, changes, bot, result).map(drop)
+            let index = turns::append(tables, changes, bot, result)?;
+            Ok(EntryKey { session, index })
         })
         .await
     }

@@ -12,6 +12,8 @@ use quick_cache::{DefaultHashBuilder, Weighter};
 pub(super) struct Decoded<T> {
     records: Cache<Box<[u8]>, Record<T>, Size>,
     hasher: DefaultHashBuilder,
+    /// Takes off a record what its readers do not need, and gives how many bytes that is.
+    shorten: fn(&mut T) -> usize,
 }
 
 struct Record<T> {
@@ -51,7 +53,12 @@ impl<T> Decoded<T> {
 
     fn of(records: usize, bytes: u64) -> Self {
         let hasher = DefaultHashBuilder::default();
-        Self { records: Cache::with_weighter(records, bytes, Size), hasher }
+        Self { records: Cache::with_weighter(records, bytes, Size), hasher, shorten: |_| 0 }
+    }
+
+    /// The same, whose records are shortened so; it gives how many bytes it took off.
+    pub(super) fn shortened_by(self, shorten: fn(&mut T) -> usize) -> Self {
+        Self { shorten, ..self }
     }
 
     /// Lets go of all of them.
@@ -70,8 +77,10 @@ impl<T> Decoded<T> {
         if let Some(record) = self.records.get(key).filter(|record| record.hash == hash) {
             return Some(record.decoded);
         }
-        let size = (size_of::<T>() + bytes.len()) as u64;
-        let decoded = Arc::new(decode(bytes)?);
+        let length = bytes.len();
+        let mut decoded = decode(bytes)?;
+        let length = length.saturating_sub((self.shorten)(&mut decoded));
+        let (size, decoded) = ((size_of::<T>() + length) as u64, Arc::new(decoded));
         self.records.insert(key.into(), Record { hash, size, decoded: decoded.clone() });
         Some(decoded)
     }

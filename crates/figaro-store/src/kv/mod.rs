@@ -78,6 +78,7 @@ use figaro_base::ids::BotId;
 use figaro_config::StoreUrl;
 use figaro_domain::access::AccessList;
 use figaro_domain::conversation::Message;
+use figaro_domain::tool_result;
 
 /// A store up to this size is read whole when it is opened, which takes about 2 ms for each megabyte: an engine notices a
 /// damaged page only then, or when it has already given wrong records.
@@ -116,7 +117,7 @@ impl KvStore {
         let (at, place) = (url.clone(), url.folder.display().to_string());
         let opened = spawn_blocking(move || open(&at, bot)).await;
         let writer = opened.map_err(|error| Fault::Panic(error.to_string()).into_error(&place, OPEN))??;
-        let store = Self::over(writer, place, bot, Decoded::within(DECODED_BYTES));
+        let store = Self::over(writer, place, bot);
         let now = Clock::system().now();
         store
             .change(OPEN, move |tables, changes| {
@@ -132,10 +133,11 @@ impl KvStore {
     #[must_use]
     pub fn in_memory(bot: BotId) -> Self {
         let writer = Writer::in_memory(Box::<MemoryEngine>::default(), Space::of(bot));
-        Self::over(writer, "in memory".to_owned(), bot, Decoded::within(DECODED_BYTES))
+        Self::over(writer, "in memory".to_owned(), bot)
     }
 
-    fn over(writer: Writer, place: String, bot: BotId, messages: Decoded<Message>) -> Self {
+    fn over(writer: Writer, place: String, bot: BotId) -> Self {
+        let messages = Decoded::within(DECODED_BYTES).shortened_by(tool_result::show);
         Self(Arc::new(Shared {
             place,
             bot,

@@ -10,8 +10,8 @@ use figaro_base::text::{is_unseen, one_line};
 use figaro_mcp_client::servers::{Part, Reply};
 use figaro_provider::Image;
 
-/// The most characters of all texts together.
-const MAX_TEXT: usize = 12_000;
+/// The most characters of all texts together: about as much as is stored of a result.
+const MAX_TEXT: usize = 1_000_000;
 /// The most parts that are told one by one.
 const MAX_PARTS: usize = 50;
 /// The most characters of the words of a failure.

@@ -7,8 +7,9 @@ use async_trait::async_trait;
 use super::super::log::StepLog;
 use figaro_base::ids::RunId;
 use figaro_domain::child::ChildRun;
-use figaro_domain::conversation::Message;
+use figaro_domain::conversation::{EntryKey, Message};
 use figaro_domain::tool::ToolCall;
+use figaro_domain::tool_result;
 use figaro_domain::turn::Step;
 use figaro_domain::usage::Usage;
 use figaro_store::{ChildSpent, ChildStore, ConversationStore, StoreError};
@@ -31,8 +32,13 @@ impl StepLog for ChildLog {
         self.store.record_child_step(&self.child, step, ChildSpent { usage, nano_usd }).await
     }
 
-    async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<(), StoreError> {
-        self.store.child_tool_ended(&self.child, call, result).await
+    async fn tool_ended(&self, call: &ToolCall, mut result: Message) -> Result<Option<EntryKey>, StoreError> {
+        // Nothing of a child is looked up: its call alone keeps the whole.
+        if let Some(shown) = tool_result::shown(&result.text, None) {
+            result.text = shown;
+        }
+        self.store.child_tool_ended(&self.child, call, result).await?;
+        Ok(None)
     }
 
     async fn calls(&self) -> Result<Vec<ToolCall>, StoreError> {

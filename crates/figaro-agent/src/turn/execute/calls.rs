@@ -17,13 +17,12 @@ use figaro_base::ids::{MessageId, RunId, SessionId};
 use figaro_base::text::one_line;
 use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
 use figaro_domain::tool::{Call, Effect, SideEffects, ToolCall, ToolKind, ToolStatus};
+use figaro_domain::tool_result;
 use figaro_domain::turn::{Approved, PersonQuestion};
 use figaro_policy::access::Standing;
 use figaro_provider::Image;
 use figaro_store::{AuditStore, StoreError};
 
-/// A longer result is cut: it would crowd out the conversation.
-const MAX_RESULT_CHARS: usize = 16_000;
 /// The name of the limit on guests in the audit log.
 const GUEST_RULE: &str = "limit/guest";
 const ONE_QUESTION: &str = "not asked: one question at a time; ask it when the other has its answer";
@@ -200,12 +199,13 @@ impl Caller {
         records: Records<'_>,
     ) -> Result<CallResult, StoreError> {
         let (status, name, run) = (done.status, record.call.name.clone(), record.run);
-        let output = bounded(done.value.to_string());
+        let whole = tool_result::stored(done.value.to_string());
         record.status = status;
-        record.result = Some(output.clone());
+        record.result = Some(whole.clone());
         let duration_ms = record.duration_ms.unwrap_or_default();
-        let message = result_message(records.session, &record, output.clone(), done.side_effects.clone());
-        records.log.tool_ended(&record, message).await?;
+        let message = result_message(records.session, &record, whole.clone(), done.side_effects.clone());
+        let key = records.log.tool_ended(&record, message).await?;
+        let output = tool_result::shown(&whole, key).unwrap_or(whole);
         tracing::info!(%run, tool = name, ?status, duration_ms, "a tool was called");
         let (call, result) = (record.call.clone(), output.clone());
         self.bus.publish(records.turn, TurnEventKind::ToolEnded { call, status, result, duration_ms });
@@ -283,15 +283,6 @@ async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value)
 fn failure(status: ToolStatus, reason: &str) -> Done {
     let value = json!({"success": false, "error": reason});
     Done { status, value, side_effects: SideEffects::default(), images: Vec::new(), asks: None }
-}
-
-fn bounded(output: String) -> String {
-    let count = output.chars().count();
-    if count <= MAX_RESULT_CHARS {
-        return output;
-    }
-    let kept: String = output.chars().take(MAX_RESULT_CHARS).collect();
-    format!("{kept} … [cut: {count} characters in all; ask for less, or for one part at a time]")
 }
 
 /// What is told of a tool that begins its work.

@@ -13,7 +13,7 @@ use super::question::Question;
 use super::report::Reporter;
 use super::run::{Answer, Planned, Run, Step};
 use super::setup::Setup;
-use crate::tools::{ToolContext, TreeShare};
+use crate::tools::{Registry, ToolContext, TreeShare};
 use figaro_domain::conversation::{Message, Role};
 use figaro_domain::tool::Call;
 use figaro_domain::turn::{Approved, PersonQuestion, Step as TurnStep};
@@ -191,7 +191,7 @@ impl Executor {
     async fn pass(&self, run: &Run, with_tools: bool, setup: &Setup) -> Result<Pass, Broken> {
         let mut pass = Pass::default();
         let request = Request {
-            tools: if with_tools { setup.tools.specs(run.found()) } else { Vec::new() },
+            tools: if with_tools { offered(run, setup).specs(run.found()) } else { Vec::new() },
             web_search: setup.tools.web_search().is_some(),
             settings: setup.settings,
             earlier: run.earlier().clone(),
@@ -322,7 +322,7 @@ impl Executor {
         run: &Run,
         setup: &Setup,
     ) -> Result<(), Halt> {
-        let calls = ready(planned, run.found(), &setup.tools, &setup.taken_up);
+        let calls = ready(planned, run.found(), &offered(run, setup), &setup.taken_up);
         let acts = calls.iter().any(ReadyCall::acts);
         let may_call = !setup.control.cancel.is_cancelled() && (!acts || setup.control.commit());
         let calls = if may_call { self.caller.records(&calls, &*setup.log) } else { Vec::new() };
@@ -346,7 +346,7 @@ impl Executor {
         if planned.iter().any(|planned| setup.taken_up.has_not_started(&planned.call.id)) {
             self.start(planned.clone(), TurnStep::default(), &run, setup).await?;
         }
-        let mut calls = ready(planned, run.found(), &setup.tools, &setup.taken_up);
+        let mut calls = ready(planned, run.found(), &offered(&run, setup), &setup.taken_up);
         calls::approve(&mut calls, approved);
         let can_ask = setup.context.can_ask && self.has_room(setup).await;
         let addresses = run.addresses().clone();
@@ -375,4 +375,9 @@ impl Executor {
         }
         may_change(&*self.admins, setup.context.standing, &setup.context.place, user).await
     }
+}
+
+/// The tools of a run: those of its turn, and that by which a result is read on of which it has seen a part.
+fn offered(run: &Run, setup: &Setup) -> Arc<Registry> {
+    if run.has_keys() { Arc::new(setup.tools.looking_up()) } else { setup.tools.clone() }
 }

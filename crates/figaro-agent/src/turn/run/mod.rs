@@ -6,6 +6,7 @@ mod anew;
 mod begin;
 mod children;
 mod handed;
+mod part;
 mod repeats;
 mod same;
 mod shown;
