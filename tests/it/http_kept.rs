@@ -178,6 +178,31 @@ async fn events_tell_of_each_call_whole_and_of_every_action() {
 }
 
 #[tokio::test]
+async fn a_search_of_the_provider_is_a_call_with_its_queries_and_sources() {
+    let world = World::new().await;
+    let gateway = world.gateway_that(&[("OPENAI_MODEL", "gpt-4.1-mini")]).await;
+    world.script.push(Reply::text("It rains.").sources(&[("Rain in Riga", "https://rain.example/riga")]));
+    let mut body = said("Does it rain?");
+    body["stream"] = true.into();
+    let frames = gateway.chat(&body).user("ann").session("a").header("x-events", "true").frames().await;
+    let calls = named(&frames, "tool_call");
+    let [began, ended] = &calls[..] else { panic!("{calls:?}") };
+    assert_eq!((&began["name"], &began["status"]), (&json!("web_search"), &json!("running")));
+    assert_eq!((&ended["id"], &ended["status"]), (&began["id"], &json!("complete")));
+    let json = |value: &Value| -> Value { serde_json::from_str(value.as_str().unwrap()).unwrap() };
+    // The offline model searches for how the question begins as it was sent.
+    let query = &json(&ended["arguments"])["queries"][0];
+    assert!(query.as_str().is_some_and(|query| query.starts_with("<now>")), "{ended}");
+    assert_eq!(json(&ended["result"])["sources"][0]["url"], "https://rain.example/riga");
+    assert!(ended["duration_ms"].is_u64(), "{ended}");
+    // The next question is not told that a call was made which had no result.
+    world.script.push(Reply::text("Take one."));
+    gateway.chat(&said("An umbrella?")).user("ann").session("a").send().await;
+    let next = world.model.requests().pop().unwrap();
+    assert!(!next.body.to_string().contains("search-"), "{}", next.body);
+}
+
+#[tokio::test]
 async fn followers_hear_what_is_remembered_of_a_question_also_after_its_answer() {
     let world = World::new().await;
     let gateway = world.gateway_that(&[("MEMORY_LIMIT", "50")]).await;

@@ -232,6 +232,10 @@ async fn a_provider_that_searches_is_let_and_its_sources_stand_under_the_answer(
     let answer = world.ask("does it rain?").await;
     assert!(text(&answer).starts_with("It rains.\n\nSources: Rain in Riga · A"), "{answer}");
     assert_eq!(links(&answer), sources());
+    let why = world.told(ANN, ANN, "/why").await;
+    for part in ["searching the web: <asked_by", "done · poison.example · rain.example · 0."] {
+        assert!(text(&why).contains(part), "{part}: {}", text(&why));
+    }
     world.script.push(Reply::text("It rains, says https://rain.example/riga.").sources(&PAGES));
     assert_eq!(text(&world.ask("and now?").await), "It rains, says https://rain.example/riga.");
     world.script.push(Reply::text("Yes."));

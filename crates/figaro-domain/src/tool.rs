@@ -209,6 +209,9 @@ pub struct ToolCall {
     /// The message under which a person has approved it; `None` for what took no approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_on: Option<MessageId>,
+    /// The provider made it itself while it answered: the model has its result, and no message carries it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hosted: bool,
 }
 
 impl ToolCall {

@@ -58,6 +58,7 @@ impl Room {
             Event::Source(source) => {
                 (&mut self.other, OTHER_EVENT_BYTES + source.title.len() + source.url.len())
             }
+            Event::Found(search) => (&mut self.other, OTHER_EVENT_BYTES + search.size()),
             Event::Private(part) => (&mut self.other, OTHER_EVENT_BYTES + part.data.to_string().len()),
             Event::Answering(_) | Event::Searched | Event::Reasoned => (&mut self.other, OTHER_EVENT_BYTES),
             Event::Completed { .. } => return true,
@@ -158,7 +159,7 @@ impl MeteredStream {
                 return Some(Ok(Event::Completed { finish: finish.clone(), usage: Some(usage) }));
             }
             Some(Err(error)) => self.bill.fail(error),
-            Some(Ok(Event::Source(_) | Event::Private(_) | Event::Reasoned)) | None => {}
+            Some(Ok(Event::Found(_) | Event::Source(_) | Event::Private(_) | Event::Reasoned)) | None => {}
         }
         event
     }

@@ -17,8 +17,10 @@ pub enum Event {
     Reasoned,
     /// A complete call of a function tool.
     ToolCall(Call),
-    /// The provider searches the web by itself; once for each search.
+    /// The provider searches the web by itself; once for each search that is billed.
     Searched,
+    /// What a search of the provider's own has looked for and found, once it has ended.
+    Found(Search),
     /// A page the answer rests on, as the provider's own search names it.
     Source(Source),
     /// An opaque part to be kept and sent back.
@@ -30,6 +32,24 @@ pub enum Event {
         /// What it cost, if the provider said.
         usage: Option<Usage>,
     },
+}
+
+/// What a search of the provider's own has looked for and found, as far as it says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Search {
+    /// The words that it searched for.
+    pub queries: Vec<String>,
+    /// The pages that it found.
+    pub sources: Vec<Source>,
+}
+
+impl Search {
+    /// The bytes of its words.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let pages = self.sources.iter().map(|page| page.title.len() + page.url.len()).sum::<usize>();
+        self.queries.iter().map(String::len).sum::<usize>() + pages
+    }
 }
 
 /// Why an answer ended.

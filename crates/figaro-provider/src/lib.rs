@@ -37,7 +37,7 @@ pub use builtin::BUILTIN;
 pub use capabilities::Capabilities;
 pub use descriptor::{Descriptor, Providers};
 pub use error::ProviderError;
-pub use event::{Event, Finish};
+pub use event::{Event, Finish, Search};
 pub use request::{AnswerSchema, Demand, Earlier, Image, Item, Options, Request, ToolChoice, ToolSpec};
 
 /// A stream of one answer; it ends after [`Event::Completed`] or the first error.

@@ -130,7 +130,16 @@ fn words(session: SessionId, text: &str) -> Message {
 
 fn tool_call(run: RunId, id: &str, status: ToolStatus) -> ToolCall {
     let call = Call { id: id.into(), name: "clock".into(), arguments: r#"{"zone": "UTC"}"#.into() };
-    ToolCall { call, run, status, result: None, started_at: at(1), duration_ms: None, approved_on: None }
+    ToolCall {
+        call,
+        run,
+        status,
+        result: None,
+        started_at: at(1),
+        duration_ms: None,
+        approved_on: None,
+        hosted: false,
+    }
 }
 
 /// Records that calls of a turn start.

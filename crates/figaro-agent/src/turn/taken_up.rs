@@ -87,7 +87,7 @@ pub(super) async fn take_up(
         stored.iter().filter_map(|message| Some(message.tool.as_ref()?.tool_call_id.as_str())).collect();
     let is_next = |id: &str| taken_up.state.as_ref().is_some_and(|state| state.is_calling(id));
     let goes_on_with = |id: &str| is_next(id) || taken_up.approved(id).is_some();
-    for mut call in calls.into_iter().filter(|call| !told.contains(call.call.id.as_str())) {
+    for mut call in calls.into_iter().filter(|call| !call.hosted && !told.contains(call.call.id.as_str())) {
         if call.status == ToolStatus::Running {
             if goes_on_with(&call.call.id) {
                 continue;

@@ -126,8 +126,16 @@ pub fn go_on(standing: Standing, stored: StoredParked, now: DateTime<Utc>) -> Tr
     let approved = output.is_none().then_some(asked.approval).flatten().zip(ruling);
     let approved =
         approved.map(|(approval, ruling)| Approved { call: call.clone(), approval: *approval, ruling, card });
-    let record =
-        ToolCall { call, run: turn.id, status, result: output, started_at, duration_ms: None, approved_on };
+    let record = ToolCall {
+        call,
+        run: turn.id,
+        status,
+        result: output,
+        started_at,
+        duration_ms: None,
+        approved_on,
+        hosted: false,
+    };
     changes.add(Change::PutCalls(turn.id, vec![record]));
     changes.add(Change::RemoveParked(turn.id));
     changes.add(Change::PutTurn(Box::new(turn.clone())));

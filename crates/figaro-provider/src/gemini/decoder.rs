@@ -7,7 +7,7 @@ use tracing::debug;
 
 use super::signed::Layout;
 use crate::http::decode::Decode;
-use crate::{Event, Finish, ProviderError};
+use crate::{Event, Finish, ProviderError, Search};
 use figaro_domain::source::Source;
 use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;
@@ -23,8 +23,10 @@ pub(super) struct Decoder {
     calls: HashSet<String>,
     /// Addresses of the pages that were told.
     pages: HashSet<String>,
-    /// So many searches were told.
+    /// So many searches were told as they are billed,
     searches: usize,
+    /// and so many of their queries.
+    queries: usize,
     /// The last count; each piece has the tokens up to it.
     usage: Option<Usage>,
     has_text: bool,
@@ -41,6 +43,7 @@ impl Decoder {
             calls: HashSet::new(),
             pages: HashSet::new(),
             searches: 0,
+            queries: 0,
             usage: None,
             has_text: false,
             has_reasoned: false,
@@ -84,22 +87,37 @@ impl Decoder {
 
     /// What the answer rests on.
     fn grounding(&mut self, metadata: &Value) -> Vec<Event> {
-        let queries = metadata["webSearchQueries"].as_array().map_or(0, Vec::len);
-        let mut events = self.searched(queries);
+        let queries = metadata["webSearchQueries"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut events = self.searched(queries.len());
+        let mut sources = Vec::new();
         for page in metadata["groundingChunks"].as_array().into_iter().flatten() {
             let Some(url) = page["web"]["uri"].as_str().filter(|url| !url.is_empty()) else { continue };
             if self.pages.insert(url.to_owned()) {
                 let title = page["web"]["title"].as_str().filter(|title| !title.is_empty()).unwrap_or(url);
-                events.push(Event::Source(Source { title: title.to_owned(), url: url.to_owned() }));
+                sources.push(Source { title: title.to_owned(), url: url.to_owned() });
             }
         }
+        let new = queries.get(self.queries..).unwrap_or_default();
+        self.queries += new.len();
+        // Which of the pages which search has found is not told.
+        let found = |queries: &[Value]| {
+            let queries = queries.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+            Event::Found(Search { queries, sources: sources.clone() })
+        };
+        let at_once = if self.is_billed_once() { new.len().max(1) } else { 1 };
+        events.extend(new.chunks(at_once).map(found));
+        events.extend(sources.into_iter().map(Event::Source));
         events
     }
 
-    /// So many searches were made until now: each that is new is told, as it is billed. Before Gemini 3 an answer is
-    /// billed one, however many it made.
+    /// Before Gemini 3 an answer is billed one search, however many it made.
+    fn is_billed_once(&self) -> bool {
+        self.model.starts_with("gemini-2")
+    }
+
+    /// So many searches were made until now: each that is new is told, as it is billed.
     fn searched(&mut self, so_far: usize) -> Vec<Event> {
-        let billed = if self.model.starts_with("gemini-2") { so_far.min(1) } else { so_far };
+        let billed = if self.is_billed_once() { so_far.min(1) } else { so_far };
         let news = billed.saturating_sub(self.searches);
         self.searches += news;
         vec![Event::Searched; news]
@@ -347,16 +365,21 @@ mod tests {
                 json!([page("https://a", "A"), {"maps": {}}, page("", "C"), page("https://c", "C")]),
             ),
         ];
+        let page = |title: &str, url: &str| Source { title: title.into(), url: url.into() };
+        let found = |sources: &[Source]| {
+            Ok(Event::Found(Search { queries: vec!["q".into()], sources: sources.to_vec() }))
+        };
         let expected = [
             hosted(),
             text("a"),
+            found(&[page("A", "https://a"), page("https://b", "https://b")]),
             source("A", "https://a"),
             source("https://b", "https://b"),
             text("a"),
             source("C", "https://c"),
         ];
         assert_eq!(run(&pieces), expected);
-        assert_eq!(run(&[grounding(json!(["q"]), json!([]))]), [text("a"), hosted()]);
+        assert_eq!(run(&[grounding(json!(["q"]), json!([]))]), [text("a"), hosted(), found(&[])]);
         assert_eq!(run(&[parts(json!([{"toolCall": {"toolType": "URL_CONTEXT"}}]))]), []);
     }
 

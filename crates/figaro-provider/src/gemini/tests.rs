@@ -102,6 +102,10 @@ impl Subject for Google {
             said("На здоровье "),
             said("👩‍👧!"),
             Ok(Event::Searched),
+            Ok(Event::Found(Search {
+                queries: vec!["q".into()],
+                sources: vec![Source { title: "A".into(), url: "https://example.com/a".into() }],
+            })),
             Ok(Event::Source(Source { title: "A".into(), url: "https://example.com/a".into() })),
             Ok(Event::ToolCall(Call {
                 id: "c1".into(),

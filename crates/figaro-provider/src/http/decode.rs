@@ -203,6 +203,7 @@ impl<D: Decode> Decoding<D> {
                 Event::Completed { finish, usage } => self.complete(finish, usage),
                 Event::Answering(_)
                 | Event::Searched
+                | Event::Found(_)
                 | Event::Source(_)
                 | Event::Reasoned
                 | Event::Private(_) => self.ready.push_back(Ok(event)),

@@ -12,13 +12,16 @@ use crate::beside::beside;
 use crate::http::decode::Decode;
 use crate::http::error;
 use crate::openai_client::cited;
-use crate::{Event, Finish, ProviderError};
+use crate::{Event, Finish, ProviderError, Search};
 use figaro_domain::conversation::PrivatePart;
+use figaro_domain::source::Source;
 use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;
 
 /// The type of the part with what calls have of their service alone. It is no item of the API.
 pub(super) const CALLS: &str = "figaro.calls";
+/// The type of the item of a hosted search.
+const SEARCH: &str = "web_search_call";
 
 /// What has been told of one answer so far.
 #[derive(Debug, Default)]
@@ -61,6 +64,10 @@ impl Decode for Decoder {
                 events.extend(self.pages(&event["item"]));
                 return Ok(events);
             }
+            "response.output_item.done" if event["item"]["type"] == SEARCH => {
+                let begun = self.begun(&event["item"]);
+                return Ok(begun.into_iter().chain([found(&event["item"])]).collect());
+            }
             "response.output_item.done" => self.item(&event["item"]),
             "response.completed" | "response.incomplete" | "response.failed" => {
                 return self.whole(kind, &event["response"]);
@@ -93,7 +100,7 @@ impl Decoder {
 
     /// Only a hosted tool is worth telling of before it is done.
     fn begun(&mut self, item: &Value) -> Option<Event> {
-        (item["type"] == "web_search_call" && self.is_new(item)).then_some(Event::Searched)
+        (item["type"] == SEARCH && self.is_new(item)).then_some(Event::Searched)
     }
 
     fn item(&mut self, item: &Value) -> Option<Event> {
@@ -203,6 +210,21 @@ impl Decoder {
         let id = item["call_id"].as_str().or_else(|| item["id"].as_str());
         self.told.insert(id.map_or_else(|| item.to_string(), str::to_owned))
     }
+}
+
+/// What a hosted search has looked for and found: older answers tell one query, and pages only where they were asked for.
+fn found(item: &Value) -> Event {
+    let action = &item["action"];
+    let all = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let mut queries = all(&action["queries"]);
+    if queries.is_empty() {
+        queries.extend([&action["query"], &action["pattern"]].into_iter().cloned());
+    }
+    let queries = queries.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    let pages = all(&action["sources"]);
+    let pages = pages.iter().map(|page| &page["url"]).chain([&action["url"]]);
+    let source = |url: &str| Source { title: url.to_owned(), url: url.to_owned() };
+    Event::Found(Search { queries, sources: pages.filter_map(Value::as_str).map(source).collect() })
 }
 
 /// The status decides: some servers send every end as `response.completed`.
@@ -464,7 +486,36 @@ mod tests {
         ];
         let private = |data: Value| Ok(Event::Private(PrivatePart { provider: "openai".into(), data }));
         let hosted = || Ok(Event::Searched);
-        assert_eq!(run(&events), [private(thought), hosted(), hosted(), private(open), stop()]);
+        let found = || Ok(Event::Found(Search::default()));
+        let told = [private(thought), hosted(), found(), hosted(), found(), private(open), stop()];
+        assert_eq!(run(&events), told);
+    }
+
+    #[test]
+    fn what_a_hosted_search_looked_for_and_found_is_told() {
+        let page = |url: &str| Source { title: url.into(), url: url.into() };
+        let search = |queries: &[&str], pages: &[&str]| Search {
+            queries: queries.iter().map(|query| (*query).to_owned()).collect(),
+            sources: pages.iter().map(|url| page(url)).collect(),
+        };
+        let two = json!({
+            "type": "search", "query": "a", "queries": ["a", "b"],
+            "sources": [{"type": "url", "url": "https://a.example"}, {"type": "api", "name": "oai-weather"}],
+        });
+        let cases = [
+            (two, search(&["a", "b"], &["https://a.example"])),
+            (json!({"type": "search", "query": "a"}), search(&["a"], &[])),
+            (json!({"type": "open_page", "url": "https://b.example"}), search(&[], &["https://b.example"])),
+            (json!({"type": "open_page", "url": null}), search(&[], &[])),
+            (
+                json!({"type": "find_in_page", "pattern": "rain", "url": "https://c.example"}),
+                search(&["rain"], &["https://c.example"]),
+            ),
+        ];
+        for (action, expected) in cases {
+            let event = done(&json!({"type": "web_search_call", "id": "ws_1", "action": action}));
+            assert_eq!(run(&[event]), [Ok(Event::Searched), Ok(Event::Found(expected))], "{action}");
+        }
     }
 
     #[test]

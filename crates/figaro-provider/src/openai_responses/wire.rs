@@ -25,8 +25,11 @@ pub(super) fn body(request: &Request) -> Value {
         "stream": true,
         "store": false,
     });
-    if reasons {
-        body["include"] = json!(["reasoning.encrypted_content"]);
+    let wanted =
+        [(reasons, "reasoning.encrypted_content"), (request.web_search, "web_search_call.action.sources")];
+    let included: Vec<&str> = wanted.into_iter().filter_map(|(is, what)| is.then_some(what)).collect();
+    if !included.is_empty() {
+        body["include"] = json!(included);
     }
     let mut tools: Vec<Value> = request.tools.iter().map(|spec| tool(spec)).collect();
     if request.web_search {

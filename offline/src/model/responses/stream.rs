@@ -112,6 +112,11 @@ impl Writer<'_> {
         }
         item["status"] = json!("completed");
         item["action"] = json!({"type": "search", "query": query, "queries": [query]});
+        let included = self.turn.request.body["include"].as_array().cloned().unwrap_or_default();
+        if included.contains(&json!("web_search_call.action.sources")) {
+            let source = |page: &Source| json!({"type": "url", "url": page.url});
+            item["action"]["sources"] = self.turn.sources().iter().map(source).collect();
+        }
         self.done(item);
     }
 

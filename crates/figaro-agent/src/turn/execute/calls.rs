@@ -244,9 +244,19 @@ fn of_guest(call: &Call, context: &ToolContext) -> Audited {
     Audited { event, arguments: serde_json::from_str(&call.arguments).ok() }
 }
 
-fn record(call: &Call, run: RunId, started_at: DateTime<Utc>) -> ToolCall {
+/// The record of a call that starts now.
+pub(super) fn record(call: &Call, run: RunId, started_at: DateTime<Utc>) -> ToolCall {
     let (status, result, duration_ms) = (ToolStatus::Running, None, None);
-    ToolCall { call: call.clone(), run, status, result, started_at, duration_ms, approved_on: None }
+    ToolCall {
+        call: call.clone(),
+        run,
+        status,
+        result,
+        started_at,
+        duration_ms,
+        approved_on: None,
+        hosted: false,
+    }
 }
 
 async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -> Done {
@@ -291,9 +301,13 @@ pub(super) fn started(tool: &Arc<dyn Tool>, call: Call) -> TurnEventKind {
     TurnEventKind::ToolStarted { call, status: tool.status(), hint }
 }
 
-/// The argument worth showing in a status line: a query, the name of an agent, or nothing.
+/// The argument worth showing in a status line: what is searched for, the name of an agent, or nothing.
 #[must_use]
 pub fn hint(call: &Call) -> Option<String> {
     let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
-    arguments.get("query").or_else(|| arguments.get("agent_name"))?.as_str().map(|query| one_line(query, 60))
+    let queries = arguments["queries"].as_array().into_iter().flatten();
+    let queries: Vec<&str> = queries.filter_map(Value::as_str).collect();
+    let one = || arguments.get("query").or_else(|| arguments.get("agent_name"))?.as_str();
+    let words = if queries.is_empty() { one()?.to_owned() } else { queries.join(", ") };
+    Some(one_line(&words, 60))
 }

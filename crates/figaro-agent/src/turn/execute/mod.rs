@@ -1,10 +1,12 @@
 //! Does what the machine says: calls the model, shows its words as they come, makes its calls, records both.
 
 pub mod calls;
+mod hosted;
 
 use std::sync::Arc;
 
 use self::calls::{Caller, ReadyCall, Records, ready};
+use self::hosted::Hosted;
 use super::control::CancelReason;
 use super::error::TurnError;
 use super::outcome::{Outcome, Parking};
@@ -213,6 +215,7 @@ impl Executor {
             Ok(call) => call,
             Err(error) => return Err(Broken { pass, error: Some(error) }),
         };
+        let mut hosted = Hosted::default();
         loop {
             let event = tokio::select! {
                 biased;
@@ -220,14 +223,23 @@ impl Executor {
                 event = call.next() => Some(event),
             };
             let error = match event {
-                Some(None) => return Ok(pass),
+                Some(None) => {
+                    self.noted(self.end_searches(hosted, run, setup).await);
+                    return Ok(pass);
+                }
+                Some(Some(Ok(Event::Found(search)))) => {
+                    self.noted(self.searched(&mut hosted, search, run, setup).await);
+                    continue;
+                }
                 Some(Some(Ok(event))) => {
                     // What is to have a form is shown when it is whole and has it.
                     let is_hidden =
                         run.form().is_some() && matches!(event, Event::TextDelta(_) | Event::Reasoned);
                     let has_nothing_to_take_back = event == Event::Reasoned && pass.text.is_empty();
-                    if !is_hidden && !has_nothing_to_take_back {
-                        self.show(&event, setup);
+                    if event == Event::Searched {
+                        self.searching(&mut hosted, setup);
+                    } else if !is_hidden && !has_nothing_to_take_back {
+                        Self::show(&event, setup);
                     }
                     pass.absorb(event);
                     continue;
@@ -235,6 +247,7 @@ impl Executor {
                 None => None,
                 Some(Some(Err(error))) => Some(error.into()),
             };
+            self.noted(self.end_searches(hosted, run, setup).await);
             pass.usage = Some(call.so_far());
             return Err(Broken { pass, error });
         }
@@ -257,32 +270,29 @@ impl Executor {
         self.ledger.cost(model, pass.usage.unwrap_or_default(), pass.searches)
     }
 
-    fn show(&self, event: &Event, setup: &Setup) {
-        let kind = match event {
+    fn show(event: &Event, setup: &Setup) {
+        match event {
             Event::TextDelta(text) => {
                 if !setup.voice.is_seen() || setup.control.commit() {
                     setup.voice.write(text.clone());
                 }
-                return;
             }
-            Event::Searched => match setup.tools.web_search() {
-                Some(tool) => {
-                    let (name, arguments) = (tool.spec().name.clone(), "{}".to_owned());
-                    calls::started(tool, Call { id: String::new(), name, arguments })
-                }
-                None => return,
-            },
-            Event::Reasoned => return setup.voice.end_pass(),
+            Event::Reasoned => setup.voice.end_pass(),
             Event::Answering(_)
             | Event::ToolCall(_)
+            | Event::Searched
+            | Event::Found(_)
             | Event::Source(_)
             | Event::Private(_)
-            | Event::Completed { .. } => return,
-        };
-        if !setup.control.commit() {
-            return;
+            | Event::Completed { .. } => {}
         }
-        self.caller.bus.publish(setup.turn.id, kind);
+    }
+
+    /// An answer does not wait for the record of a search.
+    fn noted(&self, stored: Result<(), StoreError>) {
+        if let Err(error) = stored {
+            self.reporter.report(&error, "a search of the provider could not be stored");
+        }
     }
 
     /// What a pass that goes on to call tools has said, as a message; one without words too, so that a restart tells its calls

@@ -1,9 +1,10 @@
 //! What an answer was made of: the tools that ran, what was refused, the memories and pins, the model and what it took.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
 
 use super::super::asker::Asker;
 use super::super::audit::kind;
@@ -28,6 +29,8 @@ use figaro_store::{AuditStore, ConversationStore, FactStore, PinStore, StoreErro
 const WORDS_CHARS: usize = 60;
 /// So many lines of a kind at most.
 const MAX_LINES: usize = 6;
+/// So many sites of a search are named.
+const MOST_HOSTS: usize = 5;
 /// Entries of the audit log are read so many at a time, and so many of them at most.
 const AT_ONCE: usize = 500;
 const LOOKED_THROUGH: usize = 5_000;
@@ -194,7 +197,22 @@ fn call(texts: &Texts, tools: &Registry, made: &ToolCall) -> Option<String> {
         ToolStatus::Unknown => texts.why_call_unknown(),
         ToolStatus::Denied => texts.why_call_denied(),
     };
-    Some(format!("{words}: {end}"))
+    Some(format!("{words}: {end}{}", found(made)))
+}
+
+/// Where a search of the provider's own has found something, and how long it took; nothing of other calls.
+fn found(made: &ToolCall) -> String {
+    let Some(result) = made.result.as_deref().filter(|_| made.hosted) else { return String::new() };
+    let result: Value = serde_json::from_str(result).unwrap_or_default();
+    let sources = result["sources"].as_array().into_iter().flatten();
+    let host = |source: &Value| {
+        let (_, rest) = source["url"].as_str()?.split_once("//")?;
+        rest.split(['/', '?', '#']).next().map(str::to_owned)
+    };
+    let hosts: BTreeSet<String> = sources.filter_map(host).collect();
+    let seconds = made.duration_ms.unwrap_or_default() as f64 / 1_000.0;
+    let parts = hosts.into_iter().take(MOST_HOSTS).chain([format!("{seconds:.1} s")]);
+    format!(" · {}", parts.collect::<Vec<_>>().join(" · "))
 }
 
 /// A heading and lines below it; nothing without lines.
