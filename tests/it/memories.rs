@@ -171,6 +171,19 @@ async fn a_fact_is_remembered_used_shown_changed_and_removed() {
 }
 
 #[tokio::test]
+async fn of_a_model_without_tools_an_answer_uses_the_memories_whose_words_it_says() {
+    let (world, _bot) = remembering(&[("OPENAI_MODEL", "gpt-3.5-turbo-16k")]).await;
+    world.script.extract_when("I live in Riga.", proposes(&[("I live in Riga", "Lives in Riga")]));
+    asks(&world, BOB, BOB, "Hello! I live in Riga.").await;
+    remembered(&world, BOB, "Lives in Riga").await;
+    asks(&world, BOB, BOB, "How are you?").await;
+    world.when("weather", Reply::text("In Riga it rains."));
+    world.say(BOB, BOB, "what is the weather like?");
+    says(&world, BOB, "In Riga it rains.").await;
+    remembered(&world, BOB, "Lives in Riga · 1×").await;
+}
+
+#[tokio::test]
 async fn what_is_said_in_private_stays_there_and_nobody_sees_what_another_said() {
     let (world, bot) = remembering(&[]).await;
     for (chat, said, fact) in
@@ -406,9 +419,9 @@ async fn a_kill_at_any_moment_of_the_work_loses_nothing_and_does_nothing_twice()
         extractions(&world, 1).await;
         if cut.is_none() {
             remembered(&world, BOB, "Lives in Riga").await;
-        } else {
-            tokio::time::sleep(Duration::from_millis(200)).await;
         }
+        // What is to be seen is on disk a moment later.
+        tokio::time::sleep(Duration::from_millis(200)).await;
         bot.kill();
         let bot = start(&world, &[ON]).await;
         remembered(&world, BOB, "Lives in Riga").await;

@@ -14,6 +14,7 @@ mod remember;
 mod repeats;
 #[cfg(test)]
 mod tests;
+mod used;
 mod words;
 
 pub use self::bearing::bearing;
@@ -23,3 +24,4 @@ pub use self::meaning::Meaning;
 pub use self::recall::{Question, Recalled};
 pub use self::records::{RecordBooks, bearing_lines};
 pub use self::repeats::Said;
+pub use self::used::used;

@@ -95,6 +95,12 @@ impl Question {
         self.parts.first().is_some_and(|part| part.place.is_group())
     }
 
+    /// All that was asked, part by part.
+    #[must_use]
+    pub(crate) fn words(&self) -> String {
+        self.parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n")
+    }
+
     /// The person who asks.
     #[must_use]
     pub fn asker(&self) -> Option<&Speaker> {

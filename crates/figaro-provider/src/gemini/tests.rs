@@ -7,7 +7,7 @@ use tokio::time::timeout;
 use super::*;
 use crate::http::testing::faults::{MINUTE, Subject, Told, ask, fault_suite, replying, request, told};
 use crate::http::testing::{End, HTTP, Reply, Server};
-use crate::{Event, Finish, Item};
+use crate::{Event, Finish, Item, Search};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::source::Source;
 use figaro_domain::tool::Call;

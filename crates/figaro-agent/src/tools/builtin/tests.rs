@@ -233,6 +233,7 @@ async fn no_built_in_tool_is_named_elsewhere() {
     // finds calls by the names that they were stored with.
     let others = [
         ("openai_responses", ": web_search"),
+        ("openai_responses", ": action"),
         ("telegram/src/live", ": action"),
         ("telegram/src/commands/pins", ": pin"),
         ("telegram/src/callback/pins", ": pin"),

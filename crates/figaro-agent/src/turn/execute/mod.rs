@@ -215,7 +215,7 @@ impl Executor {
             Ok(call) => call,
             Err(error) => return Err(Broken { pass, error: Some(error) }),
         };
-        let mut hosted = Hosted::default();
+        let mut hosted = Hosted::of(&self.caller, &self.reporter, run, setup);
         loop {
             let event = tokio::select! {
                 biased;
@@ -224,11 +224,11 @@ impl Executor {
             };
             let error = match event {
                 Some(None) => {
-                    self.noted(self.end_searches(hosted, run, setup).await);
+                    hosted.end().await;
                     return Ok(pass);
                 }
                 Some(Some(Ok(Event::Found(search)))) => {
-                    self.noted(self.searched(&mut hosted, search, run, setup).await);
+                    hosted.found(search).await;
                     continue;
                 }
                 Some(Some(Ok(event))) => {
@@ -237,7 +237,7 @@ impl Executor {
                         run.form().is_some() && matches!(event, Event::TextDelta(_) | Event::Reasoned);
                     let has_nothing_to_take_back = event == Event::Reasoned && pass.text.is_empty();
                     if event == Event::Searched {
-                        self.searching(&mut hosted, setup);
+                        hosted.begin();
                     } else if !is_hidden && !has_nothing_to_take_back {
                         Self::show(&event, setup);
                     }
@@ -247,7 +247,7 @@ impl Executor {
                 None => None,
                 Some(Some(Err(error))) => Some(error.into()),
             };
-            self.noted(self.end_searches(hosted, run, setup).await);
+            hosted.end().await;
             pass.usage = Some(call.so_far());
             return Err(Broken { pass, error });
         }
@@ -285,13 +285,6 @@ impl Executor {
             | Event::Source(_)
             | Event::Private(_)
             | Event::Completed { .. } => {}
-        }
-    }
-
-    /// An answer does not wait for the record of a search.
-    fn noted(&self, stored: Result<(), StoreError>) {
-        if let Err(error) = stored {
-            self.reporter.report(&error, "a search of the provider could not be stored");
         }
     }
 

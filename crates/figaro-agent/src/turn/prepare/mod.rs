@@ -246,7 +246,10 @@ impl Preparer {
         let of_chat = [config.settings, persona.settings];
         let ground = Some(Ground { records, ..ground(&loaded, agent, Generation::nearest(of_chat)) });
         let form = form_of(requested, agent).map_err(failed)?;
-        let run = self.run(loaded, question, &taken_up, &tools).shaped(form).giving_cut(requested.is_some());
+        let calls = self.models.capabilities(&model).is_none_or(|can| can.tools);
+        let names = tools.name_of(ToolKind::Memories).filter(|_| calls);
+        let run = self.run(loaded, question, &taken_up, names);
+        let run = run.shaped(form).giving_cut(requested.is_some());
         let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.untold());
         let setup = Setup {
             turn: turn.clone(),
@@ -312,8 +315,7 @@ impl Preparer {
     }
 
     /// The machine of a turn, as far as it had come before a restart.
-    fn run(&self, loaded: Loaded, question: &Question, taken_up: &TakenUp, tools: &Registry) -> Run {
-        let tool = tools.name_of(ToolKind::Memories).unwrap_or_default();
+    fn run(&self, loaded: Loaded, question: &Question, taken_up: &TakenUp, tool: Option<String>) -> Run {
         let has_keys = loaded.window.has_keys;
         // What nothing looks up has no key.
         let Earlier { keys, kept } = loaded.window.earlier;
@@ -323,7 +325,7 @@ impl Preparer {
             .after(Earlier { keys, kept })
             .with_side_effects(loaded.side_effects)
             .knowing(loaded.written)
-            .remembering(Shown { tool, memories: loaded.window.labels })
+            .remembering(Shown { tool, memories: loaded.window.labels, asked: question.words() })
             // A task is where a promise is kept.
             .keeping_promises(question.task.is_none());
         let run = match taken_up.state.clone() {

@@ -230,7 +230,7 @@ impl Run {
         said.retain(|said| !self.state.told.contains(&said.order));
         let is_cut = self.state.hands_back || self.state.passes >= self.max_passes;
         let (usage, nano_usd) = (self.state.usage, self.state.nano_usd);
-        let memories = self.state.memories.clone();
+        let memories = self.shown.used_in(&pass, &self.state.memories);
         Answer {
             pass,
             spoke,

@@ -414,7 +414,8 @@ fn a_pass_is_kept_to_mend_an_answer_with_a_form() {
 fn words_beside_which_only_memories_are_named_are_the_answer() {
     let memories = vec![MemoryId::new(), MemoryId::new()];
     let run = || {
-        let shown = Shown { tool: "use".into(), memories: memories.clone() };
+        let memories = memories.iter().map(|id| (*id, String::new())).collect();
+        let shown = Shown { tool: Some("use".into()), memories, asked: String::new() };
         Run::new(vec![Item::user("hi")], 10).remembering(shown)
     };
     let names = |labels: &str| Call { name: "use".into(), ..call("n", &format!("{{\"labels\":{labels}}}")) };

@@ -87,7 +87,7 @@ pub(crate) struct Window {
     /// Which items are from before the turn.
     pub(crate) earlier: Earlier,
     /// The memory of each label in them and beside the question: `M1` is the first.
-    pub(crate) labels: Vec<MemoryId>,
+    pub(crate) labels: Vec<(MemoryId, String)>,
     /// The pins in them and beside the question.
     pub(crate) pins: Vec<PinId>,
     /// Something of the conversation was left out, and can be looked up.

@@ -79,8 +79,8 @@ pub(crate) struct KeptParts {
     pub(crate) front: String,
     /// What stands beside the question; empty for nothing.
     pub(crate) beside: String,
-    /// The memory of each label: `M1` is the first.
-    pub(crate) labels: Vec<MemoryId>,
+    /// The memory of each label, and its words: `M1` is the first.
+    pub(crate) labels: Vec<(MemoryId, String)>,
     /// The pins in them.
     pub(crate) pins: Vec<PinId>,
     /// The tokens of both parts.
@@ -183,8 +183,8 @@ impl Kept {
             memories: &shown.memories - &in_front.memories,
             summaries: &shown.summaries - &in_front.summaries,
         });
-        let labels: Vec<MemoryId> =
-            front.memories.iter().chain(&beside.memories).map(|memory| memory.id).collect();
+        let memories = front.memories.iter().chain(&beside.memories);
+        let labels = memories.map(|memory| (memory.id, memory.content.clone())).collect();
         let pins = front.pins.iter().chain(&beside.pins).map(|pin| pin.id).collect();
         let first = front.memories.len();
         let (front, beside) = (prompts.kept(&front.view(zone, 0))?, prompts.kept(&beside.view(zone, first))?);
