@@ -6,7 +6,10 @@ use chrono_tz::Tz;
 /// The words for the zone, if there are any, and the text without them.
 #[must_use]
 pub fn split_zone(text: &str) -> (Option<&str>, &str) {
-    let text = text.trim();
+    let (text, comment) = bare(text);
+    if let Some(zone) = comment.and_then(commented) {
+        return (Some(zone), text);
+    }
     if let Some((rest, zone)) = text.strip_suffix(']').and_then(|text| text.rsplit_once('[')) {
         return (Some(zone.trim()), rest.trim_end());
     }
@@ -18,9 +21,29 @@ pub fn split_zone(text: &str) -> (Option<&str>, &str) {
     if let Some((rest, last)) = text.rsplit_once(char::is_whitespace)
         && let Some(zone) = assigned(last).or_else(|| named(last))
     {
-        return (Some(zone), rest.trim_end());
+        let rest = rest.trim_end();
+        return (Some(zone), rest.strip_suffix(" in").map_or(rest, str::trim_end));
     }
     (None, text)
+}
+
+/// The text without quotes around it and marks behind it, and what stands behind a `#` of its own.
+fn bare(text: &str) -> (&str, Option<&str>) {
+    let is_around = |c: char| c.is_whitespace() || "`'\";".contains(c);
+    let (text, comment) = match text.split_once(" #") {
+        Some((text, comment)) => (text, Some(comment.trim())),
+        None => (text, None),
+    };
+    // An assignment may have quotes of its own.
+    let end = text.trim_end_matches(|c: char| c.is_whitespace() || "`;".contains(c));
+    let is_quoted = end.starts_with(['`', '"', '\'']);
+    (if is_quoted { end.trim_matches(is_around) } else { end.trim() }, comment)
+}
+
+/// The zone that a comment speaks of: `Berlin time`, `Europe/Berlin`.
+fn commented(comment: &str) -> Option<&str> {
+    let place = comment.strip_suffix(" time").filter(|place| !place.contains(' '));
+    place.or_else(|| comment.split_whitespace().find_map(named))
 }
 
 /// `CRON_TZ=Europe/Riga`, `TZ="Europe/Riga"`.
@@ -39,8 +62,18 @@ fn named(word: &str) -> Option<&str> {
     let is_distance =
         word.get(..3).is_some_and(|utc| utc.eq_ignore_ascii_case("UTC") || utc.eq_ignore_ascii_case("GMT"))
             && word.get(3..).is_some_and(|rest| rest.starts_with(['+', '-']));
-    (is_written || is_distance || Tz::from_str_insensitive(word).is_ok()).then_some(word)
+    if word.eq_ignore_ascii_case("Z") {
+        return Some("UTC");
+    }
+    let is_short = SHORT.contains(&word);
+    (is_written || is_distance || is_short || Tz::from_str_insensitive(word).is_ok()).then_some(word)
 }
+
+/// Short names of zones that stand for several places, or for a part of the year: whoever means one has to say which.
+const SHORT: [&str; 18] = [
+    "PST", "PDT", "MDT", "CST", "CDT", "EDT", "BST", "IST", "WEST", "CEST", "EEST", "MSK", "JST", "KST",
+    "SGT", "HKT", "AEST", "AEDT",
+];
 
 #[cfg(test)]
 mod tests {
@@ -64,6 +97,15 @@ mod tests {
             ("0 8 * * * UTC+2", Some("UTC+2"), "0 8 * * *"),
             ("2026-11-23T09:00[Europe/Oslo]", Some("Europe/Oslo"), "2026-11-23T09:00"),
             ("2026-11-23 09:00 CET", Some("CET"), "2026-11-23 09:00"),
+            ("0 8 * * * Z", Some("UTC"), "0 8 * * *"),
+            ("0 8 * * * PST", Some("PST"), "0 8 * * *"),
+            ("0 8 * * * in Europe/Berlin", Some("Europe/Berlin"), "0 8 * * *"),
+            ("0 8 * * *  # Berlin time", Some("Berlin"), "0 8 * * *"),
+            ("0 8 * * * # 8 o'clock in Europe/Berlin", Some("Europe/Berlin"), "0 8 * * *"),
+            ("0 8 * * * # every morning", None, "0 8 * * *"),
+            ("`0 8 * * *`", None, "0 8 * * *"),
+            ("\"0 8 * * * Asia/Tokyo\";", Some("Asia/Tokyo"), "0 8 * * *"),
+            ("0 8 * * *;", None, "0 8 * * *"),
             (" 0 8 * * MON/2 ", None, "0 8 * * MON/2"),
             ("0 8 L JAN-MAR/2 *", None, "0 8 L JAN-MAR/2 *"),
             ("0 8 * * MON#2", None, "0 8 * * MON#2"),
