@@ -89,6 +89,35 @@ fn kept() -> Vec<Case> {
     if let Some(last) = cases.last_mut() {
         last.stays = &["a secret"];
     }
+    let with_call = |call: Value, result: Value| {
+        let asks = json!({"role": "user", "content": "How many loaves?"});
+        chat(json!([asks, call, result, {"role": "user", "content": "And rolls?"}]))
+    };
+    cases.push(case(
+        "a function's call",
+        CHAT,
+        with_call(
+            json!({"role": "assistant", "content": null, "function_call": {"name": "count", "arguments": "{}"}}),
+            json!({"role": "function", "name": "count", "content": "two loaves"}),
+        ),
+        &["two loaves", "And rolls?"],
+    ));
+    cases.push(case(
+        "a custom call",
+        CHAT,
+        with_call(
+            json!({"role": "assistant", "tool_calls": [{"id": "c", "type": "custom", "custom": {"name": "write", "input": "rye flour"}}]}),
+            json!({"role": "tool", "tool_call_id": "c", "content": "two loaves"}),
+        ),
+        &["two loaves", "rye flour"],
+    ));
+    let refused = json!([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": null, "refusal": "I would rather not."}, {"role": "user", "content": "And rolls?"}]);
+    cases.push(case("a refusal", CHAT, chat(refused), &["I would rather not."]));
+    for bound in [json!(256.0), json!(-1), json!(null)] {
+        let body =
+            with(chat(json!([{"role": "user", "content": "And rolls?"}])), &json!({"max_tokens": bound}));
+        cases.push(case("a bound", CHAT, body, &["And rolls?"]));
+    }
     cases
 }
 

@@ -46,7 +46,8 @@ pub(super) async fn read<T: DeserializeOwned>(
     };
     let (text, bytes) =
         tokio::time::timeout(BODY_TIMEOUT, gathered(account, request)).await.map_err(late)??;
-    let mut json = serde_json::Deserializer::from_slice(&text);
+    let bare = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&text);
+    let mut json = serde_json::Deserializer::from_slice(bare);
     let said = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let (path, why) = (error.path().to_string(), error.inner().to_string());
         let place = path.trim_start_matches('.');

@@ -2,7 +2,7 @@
 //! Clients keep them in ways of their own, so their order is mended where it can be meant in one way only.
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::error::ApiError;
 use super::content::{Content, shown};
@@ -29,6 +29,15 @@ pub(crate) struct ChatMessage {
     /// The call that this is the result of.
     #[serde(default)]
     pub(crate) tool_call_id: Option<String>,
+    /// What the model said in place of an answer.
+    #[serde(default)]
+    pub(crate) refusal: Option<String>,
+    /// The one call of a message of older clients.
+    #[serde(default)]
+    pub(crate) function_call: Option<Function>,
+    /// Who speaks, or the function that this is the result of.
+    #[serde(default)]
+    pub(crate) name: Option<String>,
 }
 
 /// A call that the model has asked for.
@@ -37,6 +46,7 @@ pub(crate) struct ToolCall {
     /// Its id.
     pub(crate) id: String,
     /// What is called.
+    #[serde(alias = "custom")]
     pub(crate) function: Function,
 }
 
@@ -45,8 +55,8 @@ pub(crate) struct ToolCall {
 pub(crate) struct Function {
     /// The name of the tool.
     pub(crate) name: String,
-    /// Its arguments: JSON as text or as it is.
-    #[serde(default)]
+    /// Its arguments: JSON as text or as it is, or words.
+    #[serde(default, alias = "input")]
     pub(crate) arguments: Value,
 }
 
@@ -160,7 +170,10 @@ fn said(
     message: &ChatMessage,
     results: &mut Results<'_>,
 ) -> Result<Pass, String> {
-    let words = Content::of_model(message.content.as_ref())?.text;
+    let mut words = Content::of_model(message.content.as_ref())?.text;
+    if words.is_empty() {
+        words = message.refusal.clone().unwrap_or_default();
+    }
     let mut pass = open.unwrap_or_else(|| {
         items.push(Item::Assistant { text: String::new(), calls: Vec::new(), private: Vec::new() });
         Pass { item: items.len() - 1, last: at, answered: at }
@@ -195,15 +208,19 @@ fn written(arguments: &Value) -> String {
     match arguments {
         Value::Null => "{}".to_owned(),
         Value::String(text) if text.trim().is_empty() => "{}".to_owned(),
+        Value::String(text) if !is_json(text) => json!({"input": text}).to_string(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
 }
 
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
 /// What is no JSON is a text of it: so it cannot end the mark that it stands in.
 fn output(words: &str) -> String {
-    let is_json = serde_json::from_str::<serde::de::IgnoredAny>(words).is_ok();
-    let json = if is_json { words.to_owned() } else { Value::from(words).to_string() };
+    let json = if is_json(words) { words.to_owned() } else { Value::from(words).to_string() };
     fence::result(&json)
 }
 
@@ -251,8 +268,6 @@ impl<'a> Results<'a> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn read(messages: Value) -> Result<Talk, String> {

@@ -3,6 +3,7 @@
 mod answer;
 mod chunks;
 mod content;
+mod legacy;
 mod messages;
 mod options;
 mod request;
@@ -16,6 +17,7 @@ use axum::response::{IntoResponse, Response};
 pub(super) use self::answer::usage;
 use self::answer::{Frame, completion};
 use self::chunks::chunks;
+pub(super) use self::legacy::bound;
 pub(super) use self::messages::{ChatMessage, Function, Placed, Talk, ToolCall, talk};
 pub(super) use self::options::{Choice, form};
 pub(super) use self::request::ChatRequest;

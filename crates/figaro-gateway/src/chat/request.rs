@@ -12,6 +12,7 @@ use super::super::handover::Mark;
 use super::super::models::{agent_of, agent_of_model, check_model};
 use super::super::packs;
 use super::super::said::not_waited_for;
+use super::legacy::{bound, mended};
 use super::messages::{ChatMessage, Placed, Talk, talk};
 use super::options::{Choice, form, stop};
 use super::tools::tools;
@@ -40,9 +41,9 @@ pub(crate) struct ChatRequest {
     frequency_penalty: Option<f64>,
     #[serde(default)]
     presence_penalty: Option<f64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bound")]
     max_tokens: Option<u32>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bound")]
     max_completion_tokens: Option<u32>,
     #[serde(default)]
     tools: Option<Vec<Value>>,
@@ -122,7 +123,7 @@ impl ChatRequest {
         self.foreign.check()?;
         let choice = Choice::read(self.tool_choice.as_ref())?;
         let agent = agent_of_model(gateway, &self.model)?;
-        let placed = self.messages.into_iter().enumerate();
+        let placed = mended(self.messages).into_iter().enumerate();
         let placed = placed.map(|(at, message)| Placed { place: format!("messages[{at}]"), message });
         let Talk { prompt, history, question, images, done } = talk("messages", &placed.collect::<Vec<_>>())?;
         let sampling = Sampling {

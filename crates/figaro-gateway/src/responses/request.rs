@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::super::asking::Put;
 use super::super::chat::{
-    Asks, ChatMessage, Choice, Extras, Foreign, Function, Placed, Sampling, Talk, ToolCall, form, put, talk,
-    tools,
+    Asks, ChatMessage, Choice, Extras, Foreign, Function, Placed, Sampling, Talk, ToolCall, bound, form, put,
+    talk, tools,
 };
 use super::super::entry::Entry;
 use super::super::error::ApiError;
@@ -33,7 +33,7 @@ pub(crate) struct ResponseRequest {
     temperature: Option<f64>,
     #[serde(default)]
     top_p: Option<f64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bound")]
     max_output_tokens: Option<u32>,
     #[serde(default)]
     tools: Option<Vec<Value>>,

@@ -1,0 +1,44 @@
+//! What clients of older versions of the dialect send: calls without ids, and numbers in forms of their own.
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::messages::{ChatMessage, ToolCall};
+
+/// The messages with calls of `function_call` and results of the role `function` as those of tools: a result belongs to the newest
+/// call of its name that has none.
+pub(super) fn mended(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
+    let mut open: Vec<(String, String)> = Vec::new();
+    let mend = |(at, mut message): (usize, ChatMessage)| {
+        if let Some(function) = message.function_call.take() {
+            let id = format!("function-{at}");
+            open.push((function.name.clone(), id.clone()));
+            message.tool_calls.get_or_insert_default().push(ToolCall { id, function });
+        }
+        if message.role == "function" {
+            let is_of = |(name, _): &(String, String)| message.name.as_ref() == Some(name);
+            if let Some(call) = open.iter().rposition(is_of) {
+                message.tool_call_id = Some(open.remove(call).1);
+                "tool".clone_into(&mut message.role);
+            }
+        }
+        message
+    };
+    messages.into_iter().enumerate().map(mend).collect()
+}
+
+/// A bound on tokens: a whole number, however it is written. Less than nothing stands for none.
+///
+/// # Errors
+/// For anything else.
+pub(crate) fn bound<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let value = Option::<Value>::deserialize(deserializer)?;
+    let number = match &value {
+        None | Some(Value::Null) => return Ok(None),
+        Some(value) => {
+            value.as_f64().filter(|number| number.fract() == 0.0 && *number <= f64::from(u32::MAX))
+        }
+    };
+    let number = number.ok_or_else(|| serde::de::Error::custom("it is a whole number of tokens"))?;
+    Ok((number >= 0.0).then_some(number as u32))
+}
