@@ -397,7 +397,7 @@ async fn a_long_answer_arrives_whole_and_what_is_no_answer_is_none() {
     let sticker = json!({"file_id": "f", "file_unique_id": "u", "type": "regular", "width": 1, "height": 1,
         "is_animated": false, "is_video": false});
     world.telegram.send(Say::new(BOB, BOB, "").field("sticker", sticker)).unwrap();
-    world.card_with(BOB, "I cannot read a sticker yet.").await;
+    world.card_with(BOB, "I cannot read stickers yet.").await;
     world.say(BOB, BOB, "/help");
     world.card_with(BOB, "/stop").await;
     world.say(BOB, BOB, "/nonsense");

@@ -207,8 +207,8 @@ async fn what_it_cannot_read_gets_a_clear_answer_without_the_model() {
     assert_eq!(
         world.bot_texts(ANN),
         [
-            "I cannot read a voice message yet. Send me text instead.",
-            "I cannot read a sticker yet. Send me text instead."
+            "I cannot read voice messages yet. Send me text instead.",
+            "I cannot read stickers yet. Send me text instead."
         ]
     );
     assert_eq!(

@@ -164,6 +164,8 @@ pub struct BackgroundView {
     pub username: Option<String>,
     /// The id of whoever wrote it.
     pub user_id: String,
+    /// Whose words it has, if it was forwarded.
+    pub forwarded_from: Option<String>,
     /// The text of the message.
     pub text: String,
     /// Its pictures, files and all else that is not text.
@@ -463,6 +465,7 @@ mod tests {
                 from: "Bob\nAnn: (@ann)".into(),
                 username: Some("bob".into()),
                 user_id: "12".into(),
+                forwarded_from: Some("Zed \"Z\"".into()),
                 text: "hello\nall".into(),
                 attachments: vec![attachment(None)],
             }],

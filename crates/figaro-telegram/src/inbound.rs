@@ -408,6 +408,17 @@ mod tests {
     }
 
     #[test]
+    fn a_checklist_addresses_as_text_does() {
+        let mention = |before: usize| json!([{"type": "mention", "offset": before, "length": 11}]);
+        let list = |list: Value| read_one(json!({"checklist": list})).unwrap();
+        let title = list(json!({"title": "😀 @figaro_bot", "title_entities": mention(3), "tasks": []}));
+        assert_eq!((title.text.as_str(), title.mentioned), ("Checklist: 😀 @figaro_bot", true));
+        let task = json!({"id": 1, "text": "ask @figaro_bot", "text_entities": mention(4)});
+        assert!(list(json!({"title": "To do", "tasks": [{"id": 2, "text": "é"}, task]})).mentioned);
+        assert!(!list(json!({"title": "@figaro_bot", "tasks": []})).mentioned, "Telegram marked nothing");
+    }
+
+    #[test]
     fn a_rich_message_is_read_and_addresses_as_text_does() {
         let rich = |text: Value| json!({"rich_message": {"blocks": [{"type": "paragraph", "text": text}]}});
         let inbound = read_one(rich(

@@ -34,9 +34,7 @@ pub(super) fn of(content: &Map<String, Value>) -> Option<Attachment> {
         return Some(described(Kind::Contact, parts.join(" ")));
     }
     if let Some(poll) = has("poll") {
-        let options = poll.get("options").and_then(Value::as_array).into_iter().flatten();
-        let options: Vec<&str> = options.map(|option| text(option, "text")).collect();
-        return Some(described(Kind::Poll, format!("{} ({})", text(poll, "question"), options.join(" / "))));
+        return Some(described(Kind::Poll, self::poll(poll)));
     }
     FILES.into_iter().find_map(|(name, kind)| file(kind, content.get(name)?))
 }
@@ -44,7 +42,8 @@ pub(super) fn of(content: &Map<String, Value>) -> Option<Attachment> {
 fn file(kind: Kind, value: &Value) -> Option<Attachment> {
     if kind == Kind::Location {
         let at = |name: &str| value.get(name).and_then(Value::as_f64);
-        return Some(described(kind, format!("{}, {}", at("latitude")?, at("longitude")?)));
+        let live = if value.get("live_period").is_some() { ", live" } else { "" };
+        return Some(described(kind, format!("{}, {}{live}", at("latitude")?, at("longitude")?)));
     }
     // Of a photo there are several sizes, the largest last.
     let sizes = if kind == Kind::Photo { value.get("photo").unwrap_or(value) } else { value };
@@ -59,6 +58,29 @@ fn file(kind: Kind, value: &Value) -> Option<Attachment> {
         mime_type: some("mime_type"),
         ..Attachment::new(kind)
     })
+}
+
+/// A poll: what it asks, its options with the votes they have, and what kind of poll it is.
+fn poll(poll: &Value) -> String {
+    let count = |value: &Value, name: &str| value.get(name).and_then(Value::as_u64).unwrap_or_default();
+    let option = |one: &Value| match count(one, "voter_count") {
+        0 => text(one, "text").to_owned(),
+        votes => format!("{}: {votes}", text(one, "text")),
+    };
+    let options = poll.get("options").and_then(Value::as_array).into_iter().flatten();
+    let options = options.map(option).collect::<Vec<_>>().join(" / ");
+    let is = |name: &str| poll.get(name) == Some(&Value::Bool(true));
+    let said = [(text(poll, "type") == "quiz", "quiz"), (is("is_closed"), "closed")];
+    let said = said.into_iter().filter_map(|(is, word)| is.then_some(word.to_owned()));
+    let votes = Some(count(poll, "total_voter_count")).filter(|votes| *votes > 0);
+    let said: Vec<String> = said.chain(votes.map(|votes| format!("votes: {votes}"))).collect();
+    let parts = [
+        text(poll, "question").to_owned(),
+        text(poll, "description").to_owned(),
+        format!("({options})"),
+        said.join(", "),
+    ];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 fn described(kind: Kind, label: String) -> Attachment {

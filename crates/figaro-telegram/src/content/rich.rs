@@ -26,6 +26,16 @@ impl Words {
     pub(super) fn of(text: String) -> Self {
         Self { text, ..Self::default() }
     }
+
+    /// Adds the text of a field, and its parts with a meaning, which another field has.
+    pub(super) fn add(&mut self, of: &Value, text: &str, entities: &str) {
+        let begin = utf16_len(&self.text);
+        self.text.push_str(of.get(text).and_then(Value::as_str).unwrap_or_default());
+        let read = |entities: &Value| serde_json::from_value::<Vec<EntityView>>(entities.clone()).ok();
+        let entities = of.get(entities).and_then(read).unwrap_or_default();
+        let moved = entities.into_iter().map(|entity| EntityView { offset: begin + entity.offset, ..entity });
+        self.entities.extend(moved);
+    }
 }
 
 /// The words of these blocks.

@@ -12,7 +12,7 @@ pub(crate) fn words(content: &Map<String, Value>) -> Option<Words> {
         return Some(rich::read(blocks));
     }
     if let Some(list) = content.get("checklist").filter(|list| list.is_object()) {
-        return Some(Words::of(checklist(list)));
+        return Some(checklist(list));
     }
     // People mean what it says.
     let emoji = content.get("sticker").and_then(|sticker| sticker.get("emoji")).and_then(Value::as_str);
@@ -20,18 +20,20 @@ pub(crate) fn words(content: &Map<String, Value>) -> Option<Words> {
 }
 
 /// A checklist: its title, and each task with a box and, once it is done, by whom.
-fn checklist(list: &Value) -> String {
-    let text =
-        |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let mut lines = vec![format!("Checklist: {}", text(list, "title"))];
+fn checklist(list: &Value) -> Words {
+    let mut words = Words::of("Checklist: ".to_owned());
+    words.add(list, "title", "title_entities");
     for task in list.get("tasks").and_then(Value::as_array).into_iter().flatten() {
         let who = task.get("completed_by_user").or_else(|| task.get("completed_by_chat"));
         let is_done =
             who.is_some() || task.get("completion_date").and_then(Value::as_i64).unwrap_or_default() > 0;
-        let by = who.and_then(name).map(|name| format!(" (done by {name})")).unwrap_or_default();
-        lines.push(format!("[{}] {}{by}", if is_done { "x" } else { " " }, text(task, "text")));
+        words.text.push_str(if is_done { "\n[x] " } else { "\n[ ] " });
+        words.add(task, "text", "text_entities");
+        if let Some(name) = who.and_then(name) {
+            words.text.push_str(&format!(" (done by {name})"));
+        }
     }
-    lines.join("\n")
+    words
 }
 
 /// The name of an account or of a chat.

@@ -49,6 +49,15 @@ fn every_kind_says_what_it_is_and_holds() {
             json!({"poll": {"question": "Lunch?", "options": [{"text": "Soup"}, {"text": "Rye"}]}}),
             "poll: Lunch? (Soup / Rye)",
         ),
+        (
+            json!({"poll": {"question": "Which?", "description": "Think.", "type": "quiz", "is_closed": true, "total_voter_count": 3,
+                "options": [{"text": "A", "voter_count": 2}, {"text": "B", "voter_count": 1}, {"text": "C", "voter_count": 0}]}}),
+            "poll: Which? Think. (A: 2 / B: 1 / C) quiz, closed, votes: 3",
+        ),
+        (
+            json!({"location": {"latitude": 1.5, "longitude": 2, "live_period": 900}}),
+            "location: 1.5, 2, live",
+        ),
         (json!({"dice": {"emoji": "🎲", "value": 4}}), "dice: 🎲, value 4"),
         (
             json!({"game": {"title": "Tower", "description": "Stack it", "photo": photo}}),

@@ -293,6 +293,7 @@ fn background_view(message: &Inbound) -> BackgroundView {
         from: message.speaker.name.clone(),
         username: message.speaker.username.clone(),
         user_id: user_words(&message.speaker),
+        forwarded_from: message.forwarded_from.clone(),
         text: one_line(&message.text, MAX_BACKGROUND_CHARS),
         attachments,
     }
