@@ -4,8 +4,9 @@ use figaro_offline::model::{Part, Reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::World;
 use crate::support::http::{Frame, Gateway, KEY, OWNER, frames, said};
+use crate::support::scene::text;
+use crate::support::{ANN, BOB, World};
 
 impl World {
     async fn gateway_that(&self, more: &[(&str, &str)]) -> Gateway {
@@ -175,6 +176,25 @@ async fn events_tell_of_each_call_whole_and_of_every_action() {
         let asked = actions.iter().find(|action| action["type"] == "elicit").unwrap();
         assert_eq!(asked["payload"]["question"], "Which city?");
     }
+}
+
+#[tokio::test]
+async fn an_owner_is_told_of_a_turn_over_http_by_its_id() {
+    let world = World::new().await;
+    let gateway = world.gateway_that(&[("ACCESS", "open")]).await;
+    let asks = gateway.says("My aunt lives in Zanzibar.").user("bob").session("a");
+    let asked = asks.header("x-client-id", "shop-widget").send().await;
+    let turn = asked.headers()["x-turn-id"].to_str().unwrap().to_owned();
+    asked.text().await.unwrap();
+    let told = world.told(ANN, ANN, &format!("/why {turn}")).await;
+    for part in ["It was answered.", "Asked by: shop-widget", "openai:offline"] {
+        assert!(text(&told).contains(part), "{part}: {}", text(&told));
+    }
+    let nobodys = world.told(ANN, ANN, "/why 01ARZ3NDEKTSV4RRFFQ69G5FAV").await;
+    assert!(text(&nobodys).starts_with("I know of no turn with this id"), "{nobodys}");
+    // It is nobody else's business.
+    let others = world.told(BOB, BOB, &format!("/why {turn}")).await;
+    assert!(!text(&others).contains("shop-widget"), "{others}");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use chrono::{DateTime, Utc};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use ulid::{Generator, Ulid};
@@ -44,6 +45,12 @@ macro_rules! ulid_id {
             #[must_use]
             pub fn new() -> Self {
                 Self(next_ulid())
+            }
+
+            /// When it was made, by the clock of that machine, UTC.
+            #[must_use]
+            pub fn created_at(self) -> DateTime<Utc> {
+                self.0.datetime().into()
             }
 
             /// The id with these bytes, as [`to_bytes`](Self::to_bytes) gives them.

@@ -246,6 +246,9 @@ pub struct Message {
     /// A question that had the words of somebody else gone on with: no right of its writer counts for it.
     #[serde(default)]
     pub borrowed: bool,
+    /// The id that whoever asked over HTTP knows the question by; of any other message `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestId>,
 }
 
 impl Message {
@@ -283,6 +286,7 @@ impl Message {
             task: None,
             program: None,
             borrowed: false,
+            request: None,
         }
     }
 
@@ -299,6 +303,7 @@ impl Message {
             task: inbound.task,
             program: inbound.program.clone(),
             borrowed: inbound.borrowed,
+            request: inbound.origin.request(),
             ..Self::new(session, Role::User, inbound.text.clone(), inbound.sent_at)
         }
     }

@@ -55,6 +55,14 @@ impl Origin {
         }
     }
 
+    /// The id of a question over HTTP.
+    pub(crate) const fn request(self) -> Option<RequestId> {
+        match self {
+            Self::Http { request } => Some(request),
+            Self::Telegram { .. } | Self::Terminal { .. } | Self::Task => None,
+        }
+    }
+
     /// The same origin for another message of its chat. Outside Telegram nothing changes.
     #[must_use]
     pub const fn of_message(self, message: MessageId) -> Self {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::error::StoreError;
-use figaro_base::ids::{ChatId, EntryId, SessionId};
+use figaro_base::ids::{ChatId, EntryId, RunId, SessionId};
 use figaro_domain::conversation::{EntryKey, Message};
 use figaro_domain::vector::ByteVector;
 
@@ -53,6 +53,8 @@ pub trait MemoryStore: Debug + Send + Sync {
     async fn session_ends(&self, chat: ChatId) -> Result<Vec<SessionEnd>>;
     /// The messages of a session from an index on, at most so many, oldest first, also those that a later try has replaced.
     async fn messages_from(&self, session: SessionId, index: u32, limit: usize) -> Result<Vec<Arc<Message>>>;
+    /// The place of the question that a turn answers, by its id or by that of the question over HTTP; `None` where none is stored. Looked for in the sessions of its time.
+    async fn question_of(&self, run: RunId) -> Result<Option<EntryKey>>;
     /// The message at each place; `None` where there is none.
     async fn messages_at(&self, places: &[EntryKey]) -> Result<Vec<Option<Arc<Message>>>>;
     /// The blocks of a chat's index, in order.

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use chrono::TimeDelta;
 
 use super::records::{index, sessions, vectors};
 use super::{KvStore, key};
 use crate::engine::Keys;
 use crate::{Imported, KeptVector, MemoryStore, MessageVector, Result, SessionEnd};
-use figaro_base::ids::{ChatId, EntryId, SessionId};
-use figaro_domain::conversation::{Conversation, EntryKey, Message, Session};
+use figaro_base::ids::{ChatId, EntryId, RequestId, RunId, SessionId};
+use figaro_domain::conversation::{Conversation, EntryKey, Message, Role, Session};
 
 #[async_trait]
 impl MemoryStore for KvStore {
@@ -53,6 +54,31 @@ impl MemoryStore for KvStore {
             let range = Keys::from(key::message(session, index), &key::id(session));
             let found = tables.messages.scan_range(&range)?;
             found.take(limit).map(|item| item.map(|(_, message)| Arc::new(message))).collect()
+        })
+        .await
+    }
+
+    async fn question_of(&self, run: RunId) -> Result<Option<EntryKey>> {
+        // A question comes shortly before its turn, or a turn was put off.
+        let (begun, longest) = (run.created_at(), TimeDelta::days(1));
+        let request = RequestId::from_bytes(run.to_bytes());
+        self.read("look for the question of a turn", move |tables| {
+            for session in tables.sessions.list(&[])? {
+                if session.created_at > begun + longest || session.updated_at < begun - longest {
+                    continue;
+                }
+                for item in tables.messages.list_decoded(&key::id(session.id), &self.0.messages)?.rev() {
+                    let message = item?;
+                    let is_asked = message.turn == Some(run) || message.request == Some(request);
+                    if message.role == Role::User && is_asked {
+                        return Ok(Some(message.key()));
+                    }
+                    if message.created_at < begun - longest {
+                        break;
+                    }
+                }
+            }
+            Ok(None)
         })
         .await
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::asker::Asker;
 use super::super::handles::Handles;
 use figaro_base::ids::{MessageId, RunId, UserId};
-use figaro_domain::conversation::{Message, Role, begins_exchange};
+use figaro_domain::conversation::{EntryKey, Message, Role, begins_exchange};
 use figaro_domain::reception::{Received, TurnTrace};
 use figaro_store::{MemoryStore, PinStore, ReceptionStore, StoreError};
 
@@ -97,18 +97,30 @@ impl Finder {
         let Some(carried) = carried else {
             return Ok(received.map(|received| Subject { received: Some(received), exchange: None }));
         };
-        let from = carried.index.saturating_sub(AROUND);
-        let limit = usize::try_from(AROUND * 2).unwrap_or_default();
-        let mut around = self.messages.messages_from(carried.session, from, limit).await?;
-        // One that another took the place of is told of as itself; of the others what counts is what took their place.
-        around.retain(|message| !message.replaced || message.index == carried.index);
-        let exchange = Exchange::around(&around, carried.index);
+        let exchange = self.exchange(carried.key()).await?;
         let question = exchange.iter().flat_map(|exchange| &exchange.question);
         let asked = question.filter_map(|message| message.telegram.first().copied()).next();
         if let Some(asked) = asked.filter(|_| received.is_none()) {
             received = self.receptions.received(chat, asked).await?;
         }
         Ok(Some(Subject { received, exchange }))
+    }
+
+    /// What is known of a turn, wherever it was asked; `None` if that is nothing.
+    pub(super) async fn turn(&self, run: RunId) -> Result<Option<Subject>, StoreError> {
+        let Some(question) = self.messages.question_of(run).await? else { return Ok(None) };
+        let exchange = self.exchange(question).await?;
+        Ok(Some(Subject { received: None, exchange }))
+    }
+
+    /// The exchange that a stored message stands in.
+    async fn exchange(&self, carried: EntryKey) -> Result<Option<Exchange>, StoreError> {
+        let from = carried.index.saturating_sub(AROUND);
+        let limit = usize::try_from(AROUND * 2).unwrap_or_default();
+        let mut around = self.messages.messages_from(carried.session, from, limit).await?;
+        // One that another took the place of is told of as itself; of the others what counts is what took their place.
+        around.retain(|message| !message.replaced || message.index == carried.index);
+        Ok(Exchange::around(&around, carried.index))
     }
 
     /// The last message of whoever asks, before the one that asks.

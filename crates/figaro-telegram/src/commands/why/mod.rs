@@ -1,5 +1,5 @@
 //! `/why`, as a reply to a message: why it was or was not answered, and what the answer was made of. Without a reply it is about
-//! the last message of whoever asks. Members are told of their own messages, and of what everybody in a group can see;
+//! the last message of whoever asks; an owner may name a turn by its id, as of a question that came over HTTP. Members are told of their own messages, and of what everybody in a group can see;
 //! owners of all, except what is remembered of others.
 
 mod details;
@@ -26,7 +26,7 @@ use crate::api::GetMe;
 use crate::inbound::Me;
 use figaro_agent::turn::parked::Parked;
 use figaro_agent::turn::queue::Mailboxes;
-use figaro_base::ids::UserId;
+use figaro_base::ids::{RunId, UserId};
 use figaro_domain::message::Quoted;
 use figaro_domain::reception::Reception;
 use figaro_policy::access::Standing;
@@ -63,12 +63,16 @@ impl Command for Why {
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
         let asker = request.asker;
         let replied = request.message.quotes.as_ref().filter(|quoted| quoted.message.is_some());
-        let found = match replied.and_then(|quoted| quoted.message) {
-            Some(message) => self.finder.find(asker, message).await?,
-            None => self.finder.last(asker).await?,
+        // The id of a turn stands in the log and in what HTTP answers.
+        let run = request.argument.parse::<RunId>().ok().filter(|_| asker.standing == Standing::Owner);
+        let found = match (run, replied.and_then(|quoted| quoted.message)) {
+            (Some(run), _) => self.finder.turn(run).await?,
+            (None, Some(message)) => self.finder.find(asker, message).await?,
+            (None, None) => self.finder.last(asker).await?,
         };
         Ok(match found {
-            Some(subject) => self.known(asker, &subject, replied.is_none()).await?,
+            Some(subject) => self.known(asker, &subject, run.is_none() && replied.is_none()).await?,
+            None if run.is_some() => Card::text(self.cards.texts(asker).why_no_turn()),
             None => self.unknown(asker, replied).await,
         }
         .into())
