@@ -42,7 +42,7 @@ const NONE: Words = Words {
 /// Something that came with a message, as the prompt tells of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Attached {
-    /// Such as `photo` or `document`.
+    /// Such as `photo` or `file`.
     kind: String,
     name: Option<String>,
 }
@@ -59,7 +59,10 @@ impl Attached {
             text.lines().partition(|line| line.starts_with("<attached "));
         let one = |line: &str| {
             let tag = last_element(line, "attached")?;
-            Some(Self { kind: tag.attribute("kind")?.to_owned(), name: tag.attribute("name").map(unescape) })
+            // A picture may come as a file.
+            let is_picture = tag.attribute("not_given_to_you").is_some();
+            let kind = if is_picture { PHOTO } else { tag.attribute("kind")? };
+            Some(Self { kind: kind.to_owned(), name: tag.attribute("name").map(unescape) })
         };
         (words.join("\n").trim().to_owned(), lines.into_iter().filter_map(one).collect())
     }
@@ -88,7 +91,7 @@ pub(super) fn describe(question: &Question, request: &ModelRequest) -> Step {
 fn told(question: &Question, attached: &[Attached]) -> Option<String> {
     let words = match attached.first()?.kind.as_str() {
         PHOTO => PICTURE,
-        "document" => FILES,
+        "file" => FILES,
         _ => OTHERS,
     };
     let names = attached.iter().map(|one| one.name.as_ref().unwrap_or(&one.kind).as_str());
@@ -118,7 +121,7 @@ mod tests {
         let photo = "<attached kind=\"photo\" not_given_to_you=\"you cannot see pictures\"/>";
         assert_eq!(asked(&[photo]), PICTURE.en);
         assert_eq!(asked(&[photo, "What is on this picture?"]), PICTURE.en);
-        let note = "what is in this file?\n<attached kind=\"document\" name=\"note.txt\"/>";
+        let note = "what is in this file?\n<attached kind=\"file\" name=\"note.txt\"/>";
         assert_eq!(asked(&[note]), FILES.with(Language::English, "note.txt"));
         let place = "<attached kind=\"location\" name=\"56.9, 24.1\"/>";
         assert_eq!(asked(&[place]), OTHERS.with(Language::English, "56.9, 24.1"));
