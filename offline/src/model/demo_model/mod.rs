@@ -15,6 +15,7 @@ mod notes;
 mod poll;
 mod prepared;
 mod question;
+mod received;
 mod records;
 mod schedule;
 mod settings;
@@ -92,7 +93,7 @@ impl DemoModel {
         match Topic::of(&question) {
             Topic::GoOn => go_on::step(&question, request, |earlier| self.step(earlier)),
             Topic::ChangeTask(change) => schedule::change(&question, &change, &results, &mentioned(request)),
-            Topic::Attached => attached::describe(&question, request),
+            Topic::Attached => received::describe(&question, request),
             topic => answer(topic, &question, &results),
         }
     }

@@ -4,7 +4,7 @@
 use super::question::Question;
 use super::schedule::{self, Change};
 use super::tricks::AGENT;
-use super::{attached, fallback, go_on, moderate, names, notes, prepared, records, settings, web};
+use super::{fallback, go_on, moderate, names, notes, prepared, records, settings, web};
 
 /// What a message asks the stand-in to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,6 +127,11 @@ const PHRASES: [(Topic, &[&str]); 22] = [
     (Topic::Greet, &["who are you", "quem é você", "quién eres"]),
 ];
 
+/// What begins a question about a picture or a file.
+const ABOUT: [&str; 15] = [
+    "what", "what's", "which", "who", "where", "describe", "read", "o que", "qual", "quem", "descreva",
+    "leia", "qué", "cuál", "quién",
+];
 impl Topic {
     /// What a message is about.
     pub(super) fn of(question: &Question) -> Self {
@@ -156,7 +161,7 @@ impl Topic {
         }
         let named = PHRASES.iter().find(|(_, phrases)| phrases.iter().any(|words| question.says(words)));
         let named = named.map(|(topic, _)| topic.clone());
-        if attached::is_asked(question, named.as_ref()) {
+        if is_of_attached(question, named.as_ref()) {
             return Self::Attached;
         }
         // Of other topics a word may stand in what is to be explained.
@@ -167,6 +172,15 @@ impl Topic {
         let fact = || fallback::is_fact(question).then_some(Self::Fact);
         prepared.or(named).or_else(news).or_else(fact).unwrap_or(Self::Other)
     }
+}
+
+/// Whether a message asks what is in a picture or a file, or sends one without words that ask for something else.
+fn is_of_attached(question: &Question, named: Option<&Topic>) -> bool {
+    let is_of_files = matches!(named, Some(Topic::Photo | Topic::File));
+    if question.attached.is_empty() {
+        return is_of_files && ABOUT.iter().any(|word| question.begins(word));
+    }
+    named.is_none() || is_of_files || question.text.ends_with('?')
 }
 
 #[cfg(test)]
