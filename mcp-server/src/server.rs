@@ -199,6 +199,7 @@ impl ServerHandler for BotApi {
                 .into());
         }
         let Some(method) = self.catalog.method(&request.name) else {
+            // MCP 2025-11-25, Tools, Error Handling: an unknown tool is a protocol error, a failed call a result with `isError`.
             let message = format!("unknown tool {:?}: tools/list names those there are", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };

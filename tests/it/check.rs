@@ -277,6 +277,23 @@ async fn the_check_names_settings_that_a_model_has_nothing_like() {
 }
 
 #[tokio::test]
+async fn the_check_names_models_that_nobody_answers_to() {
+    let world = World::new().await;
+    world.script.push(Reply::text("Yes."));
+    let recipe = world.bot().arg("check").set("HTTP_MODELS", "gpt-4o=figaro,claude=resarcher,*=nobody-here");
+    let (said, errors) = words(&recipe.run().await);
+    let hints: Vec<&str> = said.lines().filter(|line| line.starts_with("! HTTP_MODELS")).collect();
+    let there = "There are: figaro, extractor, orchestrator, researcher";
+    let wanted = [
+        format!("! HTTP_MODELS: nobody answers to *: there is no model `nobody-here`. {there}"),
+        format!(
+            "! HTTP_MODELS: nobody answers to claude: there is no model `resarcher`: did you mean `researcher`? {there}"
+        ),
+    ];
+    assert_eq!(hints, wanted, "{said}{errors}");
+}
+
+#[tokio::test]
 async fn the_check_goes_on_after_what_is_wrong() {
     let world = World::new().await;
     world.telegram.revoke_token();

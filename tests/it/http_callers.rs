@@ -121,6 +121,7 @@ async fn names_of_models_that_clients_have_built_in_are_answered_where_a_setting
     let world = World::new().await;
     let aliases = [("HTTP_MODELS", "gpt-4o=figaro,claude-sonnet=researcher,lost=nobody")];
     let gateway = world.gateway_of_tokens(&aliases).await;
+    gateway.bot.logged("HTTP_MODELS: nobody answers to lost: there is no model `nobody`.").await;
     let asks = |gateway: &Gateway, model: &str| {
         let mut body = said("hi");
         body["model"] = model.into();

@@ -316,6 +316,40 @@ async fn a_terminal_shows_no_secret_and_a_code_for_the_phone() {
 }
 
 #[tokio::test]
+async fn a_service_of_the_account_is_offered_and_started() {
+    for answer in ["", "y"] {
+        let world = World::new().await;
+        let folder = world.folder.path();
+        // A systemd that has no such service yet, and writes down what it is told.
+        let systemctl = folder.join("systemctl");
+        let script = "#!/bin/sh\ncase $2 in cat) exit 1 ;; enable) echo \"$@\" >>\"${0%/*}/told\" ;; esac\n";
+        fs::write(&systemctl, script).unwrap();
+        fs::set_permissions(&systemctl, fs::Permissions::from_mode(0o755)).unwrap();
+        let recipe = recipe(&world).arg("init").set("PATH", &format!("{}:/usr/bin:/bin", folder.display()));
+        let mut terminal = AtTerminal::start(&recipe);
+        terminal.answer("Token: ", world.telegram.token()).await;
+        terminal.answer("[openai]: ", "1").await;
+        terminal.answer("it takes one: ", KEY).await;
+        terminal.answer("[offline]: ", "").await;
+        terminal.answer("[Europe/Riga]: ", "").await;
+        terminal.answer("y or n [n]: ", answer).await;
+        assert!(terminal.ended().await.success(), "{}", terminal.screen());
+        let unit = folder.canonicalize().unwrap().join("figaro.service");
+        if answer.is_empty() {
+            terminal.shows("`figaro` starts the bot in this folder.").await;
+            assert!(!unit.exists() && !folder.join("told").exists());
+            continue;
+        }
+        terminal.shows("✓ Figaro runs as a service.").await;
+        let told = fs::read_to_string(folder.join("told")).unwrap();
+        assert_eq!(told, format!("--user enable --now {}\n", unit.display()));
+        let unit = fs::read_to_string(&unit).unwrap();
+        let here = format!("WorkingDirectory={}\n", folder.canonicalize().unwrap().display());
+        assert!(unit.contains(&here) && unit.contains("/figaro\"\n"), "{unit}");
+    }
+}
+
+#[tokio::test]
 async fn a_terminal_is_left_as_it_was_when_the_setup_is_ended_amid_a_secret() {
     for name in ["INT", "TERM"] {
         let world = World::new().await;

@@ -106,6 +106,7 @@ export async function files(view) {
   await choose(view, 'Photo', { name: 'no.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
   await view.changes('a photo that is none', () => page.locator('#send').click());
   await view.picture('refusal');
+  if (await page.locator('#down:not(.off)').count()) view.fault('a toast leads away from the end of the talk');
   if (!/send it as a file/.test(await page.locator('.toast').first().innerText())) view.fault('a refusal that says nothing');
   await page.keyboard.press('Escape');
   view.expectsRefusal = false;

@@ -119,6 +119,10 @@ export async function groups(view) {
   await page.locator('#speak').click();
   await page.locator('#menu .option').filter({ hasText: 'Robin' }).click();
   await view.say('@figaro_bot hello from Robin');
+  // Code of any length, with spaces where its lines end.
+  await page.evaluate(() => [...document.querySelectorAll('.bubble .text code')].filter((code) => !code.closest('pre'))
+    .forEach((code, i) => { code.textContent = 'words   of some   code '.repeat(8).slice(0, 30 + i * 5); }));
+  await view.look('code that is wrapped');
   await view.changes('a mention', () => page.locator('#input').pressSequentially('@fig'));
   await page.keyboard.press('Enter');
   if (await page.locator('#input').inputValue() !== '@figaro_bot ') view.fault('a mention is not completed');
@@ -139,6 +143,7 @@ export async function stranger(view) {
   await view.openRoom('Speak as a stranger');
   await page.locator('.empty').waitFor();
   await view.picture('stranger-empty');
+  if (!await page.locator('#face svg').count()) view.fault('the header does not show whom a stranger talks to');
   const [last, chip] = [await view.lastId(), page.locator('.empty .tries .chip').first()];
   const text = await chip.innerText();
   await chip.click();
@@ -166,7 +171,8 @@ export async function list(view) {
   await view.picture('calls');
   await view.changes('the filter', () => page.locator('#filter').fill('sendPoll'));
   await page.locator('#filter').fill('');
-  await view.changes('closing the calls', () => page.locator('#hidecalls').click());
+  if (phone) await view.changes('closing the calls', () => page.locator('#hidecalls').click());
+  else await view.resizes('the window of a phone', { width: 360, height: 740 });
   await page.locator('#log').evaluate((log) => { log.scrollTop = 0; });
   await page.locator('#down:not(.off)').click();
   await page.locator('#down.off').waitFor({ state: 'attached' });

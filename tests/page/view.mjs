@@ -1,4 +1,5 @@
 // The chat page in a browser, as a visitor sees it; collects every fault that is seen on the way.
+import { faint } from './contrast.mjs';
 
 /** How long anything may take before it counts as not coming: far longer than it takes on a busy machine. */
 const PATIENCE_MS = 30_000;
@@ -22,8 +23,8 @@ export class View {
       new MutationObserver(count).observe(document, { childList: true, subtree: true });
     });
     await view.page.goto(demo.url);
-    await view.page.locator('#rooms .row').first().waitFor();
-    if (phone) await view.openRoom('Figaro');
+    // A phone shows one thing at a time: at first what there is to try.
+    await view.page.locator(phone ? '.empty .tries' : '#rooms .row').first().waitFor();
     await view.settled();
     return view;
   }
@@ -123,6 +124,17 @@ export class View {
     return this.page.evaluate(() => Math.max(0, ...[...document.querySelectorAll('#items [data-id]')].map((node) => Number(node.dataset.id))));
   }
 
+  /** A window that becomes small and large again: nothing is left over the talk. */
+  async resizes(what, small) {
+    const before = this.page.viewportSize();
+    await this.page.setViewportSize(small);
+    await this.settled();
+    if (await this.page.locator('#calls').isVisible()) this.fault(`${what}: the calls cover the talk`);
+    await this.picture('resized');
+    await this.page.setViewportSize(before);
+    await this.settled();
+  }
+
   bubble(id) { return this.page.locator(`#items [data-id="${id}"]`); }
 
   /** The menu of a message: at a phone by a tap, elsewhere by the second mouse button. */
@@ -135,7 +147,7 @@ export class View {
     return this.page.locator('#acts');
   }
 
-  /** Looks for what must never be there: JSON in a bubble or a toast, or something wider than the window. */
+  /** Looks for what must never be there: JSON in a bubble or a toast, faint text, something wider than the window or over other things. */
   async look(where) {
     const found = await this.page.evaluate(() => {
       const faults = [];
@@ -149,12 +161,17 @@ export class View {
       const isSeen = (node) => node.checkVisibility({ visibilityProperty: true }) && !node.closest('.sr, #chips, pre');
       const wide = [...document.querySelectorAll('#app *')].filter((node) => isSeen(node) && node.getBoundingClientRect().right > innerWidth + 1);
       if (document.scrollingElement.scrollWidth > innerWidth || wide.length) faults.push(`wider than the window: ${wide.map((node) => node.id || node.className).slice(0, 3)}`);
+      const bottom = (id) => document.getElementById(id).getBoundingClientRect().bottom;
+      if (document.querySelector('.toast') && bottom('toasts') > document.getElementById('log').getBoundingClientRect().top + 1) faults.push('a toast covers the talk');
+      const outside = [...document.querySelectorAll('.bubble .text code')].filter((code) => !code.closest('pre') && isSeen(code)
+        && [...code.getClientRects()].some((line) => line.right > code.closest('.bubble').getBoundingClientRect().right));
+      if (outside.length) faults.push(`code sticks out of its bubble: ${outside[0].innerText}`);
       // Words that are laid out later, such as those behind an open panel, are no text of the page yet.
       const dumb = [...document.querySelectorAll('button, a')].filter((node) => isSeen(node) && !node.textContent.trim() && !node.ariaLabel && !node.title && !node.querySelector('img[alt]'));
       if (dumb.length) faults.push(`a button without a name: ${dumb[0].outerHTML.slice(0, 120)}`);
       return faults;
     });
-    for (const fault of found) this.fault(`${where}: ${fault}`);
+    for (const fault of [...found, ...await faint(this.page)]) this.fault(`${where}: ${fault}`);
   }
 
   async picture(what) {

@@ -37,6 +37,7 @@ use axum::routing::{delete, get, post};
 
 pub(crate) use self::error::ApiError;
 use self::gateway::Gateway;
+pub use self::models::unanswered;
 
 /// What is served at which path.
 pub fn router(gateway: Gateway) -> Router {

@@ -8,8 +8,9 @@ use super::caller::Caller;
 use super::error::ApiError;
 use super::gateway::Gateway;
 use figaro_base::text::nearest;
-use figaro_config::Rights;
+use figaro_config::{ModelAliases, Rights};
 use figaro_domain::model::ModelName;
+use figaro_prompts::AgentSet;
 
 /// The name of Figaro itself among the models.
 pub(super) const FIGARO: &str = "figaro";
@@ -20,7 +21,7 @@ pub(super) const FIGARO: &str = "figaro";
 /// If the caller may not ask.
 pub(super) async fn list(State(gateway): State<Gateway>, caller: Caller) -> Result<Json<Value>, ApiError> {
     caller.require(may_ask, "questions")?;
-    let mut names = names(&gateway);
+    let mut names = names(&gateway.prompts.agents());
     let is_new = |alias: &&str| !names.iter().any(|name| name == alias);
     // Of a name whose agent is gone, or misspelt in the settings, every question would be refused.
     let aliases =
@@ -48,8 +49,16 @@ pub(super) const fn may_ask(rights: &Rights) -> bool {
     rights.chat
 }
 
-fn names(gateway: &Gateway) -> Vec<String> {
-    let agents = gateway.prompts.agents();
+/// What `HTTP_MODELS` has answered by an agent that is not there, a line each.
+#[must_use]
+pub fn unanswered(aliases: &ModelAliases, agents: &AgentSet) -> Vec<String> {
+    let names = names(agents);
+    let is_lost = |(_, model): &(&str, &str)| !names.iter().any(|known| known == model);
+    let line = |(name, model)| format!("HTTP_MODELS: nobody answers to {name}: {}", unknown(model, &names));
+    aliases.all().filter(is_lost).map(line).collect()
+}
+
+fn names(agents: &AgentSet) -> Vec<String> {
     let agents = agents.choosable().map(|agent| agent.name.clone()).filter(|name| name != FIGARO);
     std::iter::once(FIGARO.to_owned()).chain(agents).collect()
 }
@@ -64,7 +73,7 @@ fn model(gateway: &Gateway, name: &str) -> Value {
 /// # Errors
 /// If there is none.
 pub(super) fn agent_of_model(gateway: &Gateway, name: &str) -> Result<Option<String>, ApiError> {
-    let names = names(gateway);
+    let names = names(&gateway.prompts.agents());
     let is_here = |name: &str| names.iter().any(|known| known == name);
     let meant = gateway.aliases.meant(name).filter(|meant| !is_here(name) && is_here(meant));
     agent_of(gateway, meant.unwrap_or(name))
@@ -75,18 +84,23 @@ pub(super) fn agent_of_model(gateway: &Gateway, name: &str) -> Result<Option<Str
 /// # Errors
 /// If there is none.
 pub(super) fn agent_of(gateway: &Gateway, name: &str) -> Result<Option<String>, ApiError> {
-    let names = names(gateway);
+    let names = names(&gateway.prompts.agents());
     if names.iter().any(|known| known == name) {
         return Ok(Some(name.to_owned()).filter(|here| here != FIGARO));
     }
+    let words = format!(
+        "{}. X-Model-Name names a model behind them; HTTP_MODELS has other names answered",
+        unknown(name, &names)
+    );
+    Err(ApiError::not_found("model_not_found", words).about("model"))
+}
+
+/// That there is no model of this name, and which there are.
+fn unknown(name: &str, names: &[String]) -> String {
     let meant = nearest(name, names.iter().map(String::as_str), |known| known.len().div_ceil(3));
     let meant = meant.map_or_else(|| ".".to_owned(), |meant| format!(": did you mean `{meant}`?"));
     let shown: String = name.chars().take(64).collect();
-    let words = format!(
-        "there is no model `{shown}`{meant} There are: {}. X-Model-Name names a model behind them; HTTP_MODELS has other names answered",
-        names.join(", ")
-    );
-    Err(ApiError::not_found("model_not_found", words).about("model"))
+    format!("there is no model `{shown}`{meant} There are: {}", names.join(", "))
 }
 
 /// Checks that a caller may have this model answer: those that the settings name; for owners all.

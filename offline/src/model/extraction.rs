@@ -8,7 +8,7 @@ use super::request::ModelRequest;
 /// How the instructions of such a request begin.
 const BEGINS: &str = "You keep what is worth remembering";
 /// How sentences begin that are taken for facts.
-const FACTS: [&str; 8] =
+pub(super) const FACTS: [&str; 8] =
     ["I live ", "I work ", "I am allergic ", "I'm allergic ", "I have ", "I like ", "I prefer ", "My "];
 
 /// Whether a request asks for facts about a person.

@@ -26,6 +26,7 @@ use super::servers;
 use super::start_log;
 use super::terminal::{all_said, say};
 use figaro_config::{ModelChoice, Settings, Values};
+use figaro_gateway::unanswered;
 use figaro_policy::budget::Caps;
 use figaro_prompts::{OWN_FOLDER, Prompts};
 use figaro_provider::Providers;
@@ -49,7 +50,10 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Refusal
         .chain(prices(&settings))
         .for_each(|hint| say(&format!("! {hint}")));
     let probes = probes(&settings, &providers);
-    unheard(&settings, &providers).into_iter().for_each(|hint| say(&format!("! {hint}")));
+    unheard(&settings, &providers)
+        .into_iter()
+        .chain(aliases(&settings, &providers))
+        .for_each(|hint| say(&format!("! {hint}")));
     let side_by_side = probes.len();
     let mut findings = stream::iter(probes).buffered(side_by_side);
     let mut all_well = true;
@@ -99,6 +103,14 @@ fn unheard(settings: &Settings, providers: &Providers) -> Vec<String> {
     // What is wrong with either is told as a finding.
     let (Ok(http), Ok(prompts)) = read else { return Vec::new() };
     unheard::hints(settings, providers, &http, &prompts)
+}
+
+/// Names of models that HTTP callers use and nobody answers to.
+fn aliases(settings: &Settings, providers: &Providers) -> Vec<String> {
+    // What is wrong with the prompts is told as a finding.
+    load_prompts(settings, providers)
+        .map(|prompts| unanswered(&settings.http.models, &prompts.agents()))
+        .unwrap_or_default()
 }
 
 /// What is wrong with the owner's own prompts, agents and personas, a finding each.

@@ -24,6 +24,11 @@ impl Dialogue {
         Self { lines, stops, on_terminal: stdin().is_terminal() }
     }
 
+    /// Whether somebody sits at a terminal.
+    pub(super) const fn is_at_terminal(&self) -> bool {
+        self.on_terminal
+    }
+
     /// Asks a question. Gives what was typed, without blanks around it; `None` for Enter alone.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ mod invite;
 mod list;
 mod model;
 mod service;
+mod unit;
 mod zone;
 
 use std::path::Path;
@@ -47,11 +48,16 @@ pub async fn init(
     let username = bot::ask(&mut dialogue, &mut draft).await?;
     service::ask(&mut dialogue, &mut draft, &providers).await?;
     zone::ask(&mut dialogue, &mut draft, &clock).await?;
+    let is_service = unit::ask(&mut dialogue).await?;
     let file = file::write(path, &draft)?;
     say(&format!("\n✓ {ENV_FILE} is written; no other account can read it."));
     let (settings, hints) = settings_and_hints(&Values { environment, file }, additions)?;
     hints.iter().for_each(|hint| say(&format!("! {hint}")));
     invite::show(&settings, &clock, &username).await?;
-    say("\n`figaro` starts the bot in this folder. `figaro check` says whether all is well.");
+    if is_service {
+        unit::start().await;
+    } else {
+        say("\n`figaro` starts the bot in this folder. `figaro check` says whether all is well.");
+    }
     all_said()
 }

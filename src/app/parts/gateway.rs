@@ -25,7 +25,7 @@ use figaro_gateway::gateway::Gateway;
 use figaro_gateway::hub::{GatewayDelivery, GatewayRunner, Hub};
 use figaro_gateway::listen::Door;
 use figaro_gateway::metrics::Meters;
-use figaro_gateway::router;
+use figaro_gateway::{router, unanswered};
 use figaro_ledger::Ledger;
 use figaro_telegram::webhook::Webhook;
 
@@ -166,6 +166,9 @@ impl Served {
             Ok(address) => tracing::info!("the HTTP gateway listens at http://{address}"),
             Err(error) => tracing::warn!(%error, "the HTTP gateway does not know its address"),
         }
+        unanswered(&gateway.aliases, &gateway.prompts.agents())
+            .iter()
+            .for_each(|words| tracing::warn!("{words}"));
         let hub = gateway.hub.clone();
         let router = match webhook {
             Some(webhook) => router(gateway).merge(webhook.routes()),

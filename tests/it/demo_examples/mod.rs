@@ -79,13 +79,38 @@ async fn names_lists_records_and_times_are_dealt_with_as_the_cards_say() {
         ("what is my name?", "You are Annie."),
         ("remind me in 0 minutes to stretch", "not to come any more"),
         ("remind me yesterday at 5 to jump", "not to come any more"),
+        ("I am allergic to nuts.", "what is remembered about you"),
+        ("mute @robin for 10 minutes", "in groups only"),
+        ("What is on this picture?", "no picture and no file"),
     ] {
         room.ask(said, words).await;
     }
+    let photo = room.send("photo.gif", "GIF89a", "what is in this picture?").await;
+    room.hears(photo, "was sent a picture", "a picture").await;
+    let note = room.send("note.txt", "Buy a wig.", "what is in this file?").await;
+    room.hears(note, "a file (note.txt)", "a file").await;
     let card = room.ask("/records", "").await;
     room.press(&card, "Care of the elderly").await;
     room.ask("Mary takes 500 mg of metformin at 8 and 20", "Saved: Mary, metformin 500 mg, 8:00, 20:00.")
         .await;
+    demo.stop().await;
+}
+
+#[tokio::test]
+async fn an_owner_moderates_a_group() {
+    let world = World::new().await;
+    let recipe = recipe(&world).arg("--word-pause").arg("3").set("TELEGRAM_RATES", "off");
+    let demo = Demo::start(world.folder.path(), &recipe).await;
+    let mut room = Room::group(&demo, GROUP, None).await;
+    for (said, told) in [
+        ("pin this", "The message is at the top of the chat now."),
+        ("mute @robin for 10 minutes", "Done: mute @robin for 10 minutes."),
+        ("unmute Robin", "Done: unmute Robin."),
+    ] {
+        let card = room.ask(said, "[✓ Once]").await;
+        room.press(&card, "✓ Once").await;
+        room.hears(id(&card), told, said).await;
+    }
     demo.stop().await;
 }
 

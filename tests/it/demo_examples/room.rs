@@ -64,6 +64,13 @@ impl<'a> Room<'a> {
         self.demo.does("send", &message).await.unwrap()["message_id"].as_i64().unwrap()
     }
 
+    /// Alex sends a file with these words, one that ends as `.gif` as a photo; gives the id of the message.
+    pub async fn send(&self, name: &str, content: &str, caption: &str) -> i64 {
+        let sizes = if name.ends_with(".gif") { json!([[1, 2]]) } else { json!([]) };
+        let about = json!({"chat_id": self.chat, "from": ALEX, "caption": caption, "sizes": sizes});
+        self.demo.upload(&about, name, content).await
+    }
+
     /// Alex says something, and gets an answer with these words; gives the message that has them.
     pub async fn ask(&mut self, text: &str, words: &str) -> Value {
         self.reply(text, None, words).await

@@ -154,6 +154,19 @@ impl Demo {
         }
     }
 
+    /// The visitor sends a file; gives the id of the message.
+    pub async fn upload(&self, about: &Value, name: &str, content: &str) -> i64 {
+        let part = |head: &str, body: &str| {
+            format!("--end\r\ncontent-disposition: form-data; name={head}\r\n\r\n{body}\r\n")
+        };
+        let file = part(&format!("\"file\"; filename=\"{name}\""), content);
+        let body = part("\"about\"", &about.to_string()) + &file + "--end--\r\n";
+        let post = self.http.post(format!("{}demo/upload", self.url));
+        let sent = post.header("content-type", "multipart/form-data; boundary=end").body(body).send().await;
+        let sent: Value = sent.unwrap().error_for_status().unwrap().json().await.unwrap();
+        sent["message_id"].as_i64().unwrap()
+    }
+
     pub async fn kill(mut self) {
         self.child.kill().await.unwrap();
     }

@@ -36,6 +36,11 @@ impl ModelAliases {
         self.0.get(name).or_else(|| self.0.get(ANY)).map(String::as_str)
     }
 
+    /// Each name with the agent that answers to it, that for all others too.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, model)| (name.as_str(), model.as_str()))
+    }
+
     /// The names, without that for all others.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str).filter(|name| *name != ANY)

@@ -12,7 +12,7 @@ use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable};
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     spec: ProviderSpec {
         name: NAME,
-        description: "any service of the Chat Completions dialect",
+        description: "any service of the Chat Completions dialect, such as OpenRouter",
         variables: &[
             ProviderVariable::base_url(
                 "COMPATIBLE_BASE_URL",

@@ -12,7 +12,7 @@ use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable};
 pub(in crate) const DESCRIPTOR: Descriptor = Descriptor {
     spec: ProviderSpec {
         name: NAME,
-        description: "",
+        description: "GPT models, by a key of OpenAI",
         variables: &[
             ProviderVariable::key(
                 "OPENAI_API_KEY",

@@ -3,7 +3,7 @@
 use super::language::Words;
 use super::question::Question;
 use super::step::Step;
-use crate::model::request::Picture;
+use crate::model::extraction;
 
 const GREETING: Words = Words {
     en: "Hello! I am Figaro, here with an **offline stand-in model**: no key, no network, a handful of rules. What you see \
@@ -73,10 +73,10 @@ const NOT_OFFERED: Words = Words {
     pt: "Para isso eu precisaria de uma ferramenta que não me é dada aqui.",
     es: "Para eso necesitaría una herramienta que aquí no se me da.",
 };
-const PICTURES: Words = Words {
-    en: "I was sent a picture ({}). It arrived whole, but an offline stand-in has no eyes; a real model would look at it.",
-    pt: "Recebi uma imagem ({}). Chegou inteira, mas um substituto offline não tem olhos; um modelo de verdade a olharia.",
-    es: "Recibí una imagen ({}). Llegó entera, pero un sustituto sin conexión no tiene ojos; un modelo de verdad la miraría.",
+const LEARNED: Words = Words {
+    en: "Good to know. `/memory` shows, in private, what is remembered about you.",
+    pt: "Bom saber. `/memory` mostra, em privado, o que fica lembrado sobre você.",
+    es: "Bueno saberlo. `/memory` muestra, en privado, lo que queda recordado sobre ti.",
 };
 const WELCOME: Words = Words { en: "You are welcome.", pt: "De nada.", es: "De nada." };
 
@@ -91,16 +91,20 @@ pub(super) fn welcome(question: &Question) -> Step {
     Step::say(WELCOME, question)
 }
 
+/// Whether a message states what the stand-in takes for a fact about its writer when the bot asks it for such.
+pub(super) fn is_fact(question: &Question) -> bool {
+    extraction::FACTS.iter().any(|begin| question.text.starts_with(begin)) && !question.text.ends_with('?')
+}
+
+/// Answers a fact about the writer.
+pub(super) fn learned(question: &Question) -> Step {
+    Step::say(LEARNED, question)
+}
+
 /// Repeats a message that no rule fits.
 pub(super) fn echo(question: &Question) -> Step {
     let quoted: String = question.text.lines().take(3).map(|line| format!("> {line}\n")).collect();
     Step::Say(ECHO.with(question.language, &quoted))
-}
-
-/// Says which pictures arrived.
-pub(super) fn received(question: &Question, pictures: &[Picture<'_>]) -> Step {
-    let kinds: Vec<&str> = pictures.iter().map(|picture| picture.mime_type).collect();
-    Step::Say(PICTURES.with(question.language, &kinds.join(", ")))
 }
 
 /// Says that a tool is missing.

@@ -4,15 +4,18 @@
 //! A request becomes a [`Question`], a question has a [`Topic`], and a topic's function gives the next [`Step`]: to call a
 //! tool, or to say what came of it.
 
+mod attached;
 mod fallback;
 mod form;
 mod go_on;
 mod language;
+mod moderate;
 mod names;
 mod notes;
 mod poll;
 mod prepared;
 mod question;
+mod received;
 mod records;
 mod schedule;
 mod settings;
@@ -90,9 +93,7 @@ impl DemoModel {
         match Topic::of(&question) {
             Topic::GoOn => go_on::step(&question, request, |earlier| self.step(earlier)),
             Topic::ChangeTask(change) => schedule::change(&question, &change, &results, &mentioned(request)),
-            Topic::Other if !request.pictures().is_empty() => {
-                fallback::received(&question, &request.pictures())
-            }
+            Topic::Attached => received::describe(&question, request),
             topic => answer(topic, &question, &results),
         }
     }
@@ -114,6 +115,8 @@ fn answer(topic: Topic, question: &Question, results: &Results<'_>) -> Step {
         Topic::RemoveNote => notes::remove(question, results),
         Topic::Record => records::save(question, results),
         Topic::Name => names::answer(question, results),
+        Topic::Moderate => moderate::answer(question, results),
+        Topic::Fact => fallback::learned(question),
         Topic::React => tricks::react(question, results),
         Topic::Choose => tricks::choose(question, results),
         Topic::Approve => tricks::approve(question, results),
@@ -127,7 +130,7 @@ fn answer(topic: Topic, question: &Question, results: &Results<'_>) -> Step {
         Topic::Thanks => fallback::welcome(question),
         Topic::Examples => prepared::examples(question),
         Topic::Greet => fallback::greeting(question),
-        Topic::GoOn | Topic::ChangeTask(_) | Topic::Other => fallback::echo(question),
+        Topic::GoOn | Topic::ChangeTask(_) | Topic::Attached | Topic::Other => fallback::echo(question),
     }
 }
 

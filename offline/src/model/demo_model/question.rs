@@ -3,6 +3,7 @@
 use chrono::NaiveDateTime;
 use serde_json::{Value, json};
 
+use super::attached::Attached;
 use super::language::{self, Language};
 use crate::model::request::{ModelRequest, TaggedMessage, last_element, tagged};
 
@@ -23,6 +24,10 @@ pub(super) struct Question {
     pub(super) quoted: Option<String>,
     /// The id of the task that the message it replies to is about.
     pub task: Option<String>,
+    /// The id of the message that it replies to.
+    pub(super) replied: Option<Value>,
+    /// What came with it, else with the message that it replies to.
+    pub(super) attached: Vec<Attached>,
     /// The time in the chat's zone.
     pub(super) now: Option<NaiveDateTime>,
     /// The language to answer in.
@@ -41,14 +46,27 @@ impl Question {
         // What another agent asks.
         let asked = || last_element(&whole, "task");
         let message = task.or_else(asked).unwrap_or_else(|| tagged(&whole));
-        let text = without_mention(&unescape(message.text)).to_owned();
+        let (said, mut attached) = Attached::parted(message.text, unescape);
+        let text = without_mention(&unescape(&said)).to_owned();
         let mut question = Self::of(&text);
+        if attached.is_empty() {
+            attached =
+                replied(message.before).map(|it| Attached::parted(it.text, unescape).1).unwrap_or_default();
+        }
+        if attached.is_empty() && !request.pictures().is_empty() {
+            attached.push(Attached::picture());
+        }
+        question.attached = attached;
         // Whoever set a task up is whom it is for.
         let name = message.attribute("from").or_else(|| message.attribute("set_up_by"));
         question.name = unescape(called(&whole).or(name).unwrap_or("you"));
-        question.quoted =
-            if task.is_some() { None } else { quoted(message.before).map(|text| unescape(&text)) };
-        question.task = replied_task(message.before).filter(|_| task.is_none());
+        if task.is_none()
+            && let Some(replied) = replied(message.before)
+        {
+            question.quoted = quoted(&replied).map(|text| unescape(&text));
+            question.task = replied.attribute("task_id").map(ToOwned::to_owned);
+            question.replied = number(&replied, "message_id");
+        }
         question.now = now(&whole);
         question.is_due = task.is_some();
         question.ids = ["chat_id", "message_thread_id", "message_id"].map(|name| number(&message, name));
@@ -71,6 +89,8 @@ impl Question {
             name: "you".to_owned(),
             quoted: None,
             task: None,
+            replied: None,
+            attached: Vec::new(),
             now: None,
             language: written,
             is_due: false,
@@ -149,23 +169,18 @@ fn without_mention(text: &str) -> &str {
     }
 }
 
-/// The words of the message that the next one replies to; of a quoted part only that.
-fn quoted(before: &str) -> Option<String> {
-    let inside = before.trim_end().strip_suffix("</replies_to>")?;
-    let (_, inside) = inside.get(inside.rfind("<replies_to")?..)?.split_once('>')?;
-    let part = inside.split_once("<quoted_part>").and_then(|(_, rest)| rest.split_once("</quoted_part>"));
-    let words = part.map_or(inside, |(part, _)| part);
-    let lines: Vec<&str> = words.lines().filter(|line| !line.starts_with("<attached ")).collect();
-    let words = lines.join("\n").trim().to_owned();
-    Some(words).filter(|words| !words.is_empty())
+/// The message that the next one replies to.
+fn replied(before: &str) -> Option<TaggedMessage<'_>> {
+    last_element(before, "replies_to").filter(|_| before.trim_end().ends_with("</replies_to>"))
 }
 
-/// The task that the message is about which the next one replies to.
-fn replied_task(before: &str) -> Option<String> {
-    let before = before.trim_end().strip_suffix("</replies_to>")?;
-    let (tag, _) = before.get(before.rfind("<replies_to")?..)?.split_once('>')?;
-    let (_, id) = tag.split_once(" task_id=\"")?;
-    id.split('"').next().map(ToOwned::to_owned)
+/// Its words; of a quoted part only that.
+fn quoted(replied: &TaggedMessage<'_>) -> Option<String> {
+    let part =
+        replied.text.split_once("<quoted_part>").and_then(|(_, rest)| rest.split_once("</quoted_part>"));
+    let words = part.map_or(replied.text, |(part, _)| part);
+    let (words, _) = Attached::parted(words, str::to_owned);
+    Some(words).filter(|words| !words.is_empty())
 }
 
 /// What the person who asks wants to be called.

@@ -4,7 +4,7 @@
 use super::question::Question;
 use super::schedule::{self, Change};
 use super::tricks::AGENT;
-use super::{go_on, names, notes, prepared, records, settings, web};
+use super::{fallback, go_on, moderate, names, notes, prepared, records, settings, web};
 
 /// What a message asks the stand-in to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,7 @@ pub(super) enum Topic {
     RemoveNote,
     Name,
     Record,
+    Moderate,
     React,
     Choose,
     Approve,
@@ -37,6 +38,10 @@ pub(super) enum Topic {
     Thanks,
     Examples,
     Greet,
+    /// A picture or a file that came, or what is in one.
+    Attached,
+    /// Something to be remembered of whoever says it.
+    Fact,
     Other,
 }
 
@@ -122,6 +127,11 @@ const PHRASES: [(Topic, &[&str]); 22] = [
     (Topic::Greet, &["who are you", "quem é você", "quién eres"]),
 ];
 
+/// What begins a question about a picture or a file.
+const ABOUT: [&str; 15] = [
+    "what", "what's", "which", "who", "where", "describe", "read", "o que", "qual", "quem", "descreva",
+    "leia", "qué", "cuál", "quién",
+];
 impl Topic {
     /// What a message is about.
     pub(super) fn of(question: &Question) -> Self {
@@ -137,6 +147,9 @@ impl Topic {
         if names::is_asked(question) {
             return Self::Name;
         }
+        if moderate::is_asked(question) {
+            return Self::Moderate;
+        }
         if let Some(change) = schedule::change_asked(question) {
             return Self::ChangeTask(change);
         }
@@ -148,13 +161,26 @@ impl Topic {
         }
         let named = PHRASES.iter().find(|(_, phrases)| phrases.iter().any(|words| question.says(words)));
         let named = named.map(|(topic, _)| topic.clone());
+        if is_of_attached(question, named.as_ref()) {
+            return Self::Attached;
+        }
         // Of other topics a word may stand in what is to be explained.
         let is_sure =
             matches!(named, Some(Self::Search | Self::Poll | Self::AddNote | Self::Summary | Self::Examples));
         let prepared = (!is_sure && prepared::is_asked(question)).then_some(Self::Prepared);
         let news = || web::is_news(question).then_some(Self::Search);
-        prepared.or(named).or_else(news).unwrap_or(Self::Other)
+        let fact = || fallback::is_fact(question).then_some(Self::Fact);
+        prepared.or(named).or_else(news).or_else(fact).unwrap_or(Self::Other)
     }
+}
+
+/// Whether a message asks what is in a picture or a file, or sends one without words that ask for something else.
+fn is_of_attached(question: &Question, named: Option<&Topic>) -> bool {
+    let is_of_files = matches!(named, Some(Topic::Photo | Topic::File));
+    if question.attached.is_empty() {
+        return is_of_files && ABOUT.iter().any(|word| question.begins(word));
+    }
+    named.is_none() || is_of_files || question.text.ends_with('?')
 }
 
 #[cfg(test)]
@@ -184,9 +210,13 @@ mod tests {
             ("call me Annie", Topic::Name),
             ("what is my name?", Topic::Name),
             ("pin this", Topic::Approve),
+            ("mute @robin for 10 minutes", Topic::Moderate),
+            ("I am allergic to nuts.", Topic::Fact),
             ("let me choose", Topic::Choose),
             ("a photo, please", Topic::Photo),
             ("write me a file", Topic::File),
+            ("what is in this file?", Topic::Attached),
+            ("O que há nesta foto?", Topic::Attached),
             ("roll a die", Topic::Dice),
             ("agent tides", Topic::Agent),
             ("ask the researcher about tides", Topic::Agent),

@@ -29,9 +29,9 @@ const CHOSEN: Words = Words {
     es: "Elegiste **{}**. Esperé por eso, y habría esperado también tras un reinicio.",
 };
 const APPROVED: Words = Words {
-    en: "Your message is at the top of the chat now. That is a moderator's right, so I asked first.",
-    pt: "A sua mensagem está agora no topo do chat. Isso é um direito de moderador, por isso perguntei antes.",
-    es: "Tu mensaje está ahora arriba del chat. Es un derecho de moderador, por eso pregunté antes.",
+    en: "The message is at the top of the chat now. That is a moderator's right, so I asked first.",
+    pt: "A mensagem está agora no topo do chat. Isso é um direito de moderador, por isso perguntei antes.",
+    es: "El mensaje está ahora arriba del chat. Es un derecho de moderador, por eso pregunté antes.",
 };
 const SERVICE: Words =
     Words { en: "Which service shall it be?", pt: "Qual serviço vai ser?", es: "¿Qué servicio va a ser?" };
@@ -95,12 +95,17 @@ pub(super) fn dice(question: &Question, results: &Results<'_>) -> Step {
     Step::call("sendDice", json!({"emoji": "🎲"}))
 }
 
-/// Sets a method off that takes an approval: it puts the message at the top of the chat.
+/// Sets a method off that takes an approval: it puts the message, or the one that it replies to, at the top
+/// of the chat.
 pub(super) fn approve(question: &Question, results: &Results<'_>) -> Step {
     if last(results, "pinChatMessage").is_some() {
         return Step::say(APPROVED, question);
     }
-    Step::call("pinChatMessage", question.message())
+    let mut arguments = question.message();
+    if let Some(replied) = &question.replied {
+        arguments["message_id"] = replied.clone();
+    }
+    Step::call("pinChatMessage", arguments)
 }
 
 /// Has the researcher find something out, and gives what it found.

@@ -1,6 +1,8 @@
 // ── Helpers ────────────────────────────────────────────────────────────────────────────────────────
 const $ = (id) => document.getElementById(id);
 const phone = matchMedia('(max-width: 700px)');
+// Below this the calls lie over the talk.
+const narrow = matchMedia('(max-width: 1120px)');
 const touch = matchMedia('(hover: none)');
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -80,8 +82,14 @@ async function post(path, body) {
 }
 function toast(text, bad) {
   const node = el(`div.toast${bad ? '.bad' : ''}`, null, text);
-  $('toasts').append(node);
-  setTimeout(() => node.remove(), Math.min(9000, 2600 + text.length * 45));
+  // What is read further up stays where it is; the end of the talk does so by itself.
+  const inPlace = (change) => {
+    const before = $('log').clientHeight;
+    change();
+    if (!stick) $('log').scrollTop += before - $('log').clientHeight;
+  };
+  inPlace(() => $('toasts').append(node));
+  setTimeout(() => inPlace(() => node.remove()), Math.min(9000, 2600 + text.length * 45));
 }
 function alertBox(text) { $('alerttext').textContent = text; if (!$('alert').open) $('alert').showModal(); }
 /** Asks once before something is done that cannot be undone. */

@@ -48,7 +48,8 @@ function paintHeader() {
   const { chat } = room;
   if ($('face').dataset.key !== room.key + room.title) {
     $('face').dataset.key = room.key + room.title;
-    $('face').replaceChildren(faceOf(room));
+    // A stranger talks to the bot too: the row of the list is theirs, the talk is with it.
+    $('face').replaceChildren(isGroup(room) ? faceOf(room) : avatar(state.bot.id, ''));
   }
   $('title').textContent = room.title;
   paintStranger(room);

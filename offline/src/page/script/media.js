@@ -18,7 +18,7 @@ const shape = (card, width, height) => card.style.setProperty('--ratio', Math.mi
 /** A photo; one that the bot sent by its address is not here, and a drawing stands for it. */
 function photo(size) {
   if (!size.file_size) {
-    const card = el('div.photo', { role: 'img', 'aria-label': 'Photo' }, icon('image'), 'A photo by its address');
+    const card = el('div.photo', { role: 'img', 'aria-label': 'Photo' }, icon('image'), el('span', null, 'A photo by its address'));
     shape(card, size.width, size.height);
     return card;
   }

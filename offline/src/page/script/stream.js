@@ -26,7 +26,13 @@ function onHello(hello) {
   for (const room of state.rooms.values()) room.readUpTo ??= lastId(room);
   $('items').replaceChildren();
   state.open = state.rooms.get(key) ?? null;
-  if (state.open) { stick = true; $('app').dataset.view = location.hash ? 'chat' : 'list'; $('input').value = state.open.input; paintComposer(); schedule(); } else route();
+  if (state.open) { stick = true; $('app').dataset.view = location.hash ? 'chat' : 'list'; $('input').value = state.open.input; paintComposer(); schedule(); } else begin(before.size === 0);
+}
+/** The first talk, where nothing was said in it yet: a phone's list would hide what there is to try. */
+function begin(isFirst) {
+  const first = state.rooms.values().next().value;
+  if (isFirst && phone.matches && !location.hash && first && !first.messages.size) return go(first.key);
+  route();
 }
 function onMessage(m, live = true) {
   const room = roomFor(m.chat.id, m.message_thread_id);

@@ -12,8 +12,10 @@ $('filter').oninput = () => [...$('callrows').children].forEach(sift);
 $('down').onclick = () => { stick = true; schedule(); };
 $('log').onscroll = () => {
   const now = $('log').scrollHeight - $('log').scrollTop - $('log').clientHeight < 50;
-  // On the way up, as to a quoted message, the first pixels are still near the bottom: that is not arriving there.
-  if (now !== stick && (!now || $('log').scrollTop > lastTop)) { stick = now; if (state.open) schedule(); }
+  // On the way up, as to a quoted message, the first pixels are still near the bottom: that is not arriving there. And where
+  // the talk gets less room, nobody leaves the bottom.
+  const isGoing = now ? $('log').scrollTop > lastTop : $('log').scrollTop < lastTop;
+  if (now !== stick && isGoing) { stick = now; if (state.open) schedule(); }
   lastTop = $('log').scrollTop;
   $('log').classList.toggle('moving', !now);
   clearTimeout(moving);
@@ -44,5 +46,6 @@ document.addEventListener('pointerdown', (event) => { if (menu && !event.target.
 document.addEventListener('visibilitychange', () => { if (!document.hidden) schedule(); });
 window.addEventListener('hashchange', route);
 phone.onchange = route;
+narrow.onchange = () => { if (narrow.matches) toggleCalls(false); };
 toggleCalls(innerWidth >= 1200);
 connect();

@@ -1,0 +1,86 @@
+//! Pictures and files that come with a message: what the stand-in knows of them, and says when it is asked. It never takes
+//! one for another, and does not make up what it cannot see.
+
+use super::attached::{Attached, PHOTO};
+use super::language::Words;
+use super::question::Question;
+use super::step::Step;
+use crate::model::request::{ModelRequest, tagged, text_of};
+
+/// So many earlier messages are looked through for what is asked about.
+const MAX_BACK: usize = 4;
+
+const PICTURE: Words = Words {
+    en: "I was sent a picture, but an offline stand-in has no eyes; a model that sees would look at it.",
+    pt: "Recebi uma imagem, mas um substituto offline não tem olhos; um modelo que vê a olharia.",
+    es: "Recibí una imagen, pero un sustituto sin conexión no tiene ojos; un modelo que ve la miraría.",
+};
+const FILES: Words = Words {
+    en: "I was sent a file ({}). Its name is all that a model is given of it, this one or a real one: send its words as a \
+         message.",
+    pt: "Recebi um arquivo ({}). Dele um modelo só recebe o nome, este ou um de verdade: envie as palavras como mensagem.",
+    es: "Recibí un archivo ({}). De él un modelo solo recibe el nombre, este o uno de verdad: envía sus palabras como mensaje.",
+};
+const OTHERS: Words = Words {
+    en: "I was sent this: {}. An offline stand-in has no rule for it.",
+    pt: "Recebi isto: {}. Um substituto offline não tem regra para isso.",
+    es: "Recibí esto: {}. Un sustituto sin conexión no tiene regla para eso.",
+};
+const NONE: Words = Words {
+    en: "There is no picture and no file with your message or just before it.",
+    pt: "Não há imagem nem arquivo com a sua mensagem nem logo antes.",
+    es: "No hay ninguna imagen ni archivo con tu mensaje ni justo antes.",
+};
+
+/// Says what is known of what came with a message, else of what came last before it.
+pub(super) fn describe(question: &Question, request: &ModelRequest) -> Step {
+    let users = request.input().iter().rev().filter(|item| item["role"] == "user");
+    let earlier = users.skip(1).take(MAX_BACK).find_map(|item| {
+        let (_, attached) = Attached::parted(tagged(&text_of(&item["content"])).text, str::to_owned);
+        told(question, &attached)
+    });
+    let told = told(question, &question.attached).or(earlier);
+    Step::Say(told.unwrap_or_else(|| NONE.of(question.language).to_owned()))
+}
+
+fn told(question: &Question, attached: &[Attached]) -> Option<String> {
+    let words = match attached.first()?.kind.as_str() {
+        PHOTO => PICTURE,
+        "file" => FILES,
+        _ => OTHERS,
+    };
+    let names = attached.iter().map(|one| one.name.as_ref().unwrap_or(&one.kind).as_str());
+    Some(words.with(question.language, &names.collect::<Vec<_>>().join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::language::Language;
+    use super::super::topic::Topic;
+    use super::*;
+    use crate::model::request::Asked;
+
+    #[test]
+    fn what_came_is_told_and_nothing_is_made_up() {
+        let user =
+            |text: &str| json!({"role": "user", "content": format!("<message x=\"1\">\n{text}\n</message>")});
+        let asked = |texts: &[&str]| {
+            let input = texts.iter().map(|text| user(text)).collect();
+            let request = ModelRequest::new(Value::Null, Asked { input, ..Asked::default() });
+            let question = Question::read(&request, str::to_owned);
+            assert_eq!(Topic::of(&question), Topic::Attached, "{question:?}");
+            let Step::Say(words) = describe(&question, &request) else { panic!("it calls a tool") };
+            words
+        };
+        let photo = "<attached kind=\"photo\" not_given_to_you=\"you cannot see pictures\"/>";
+        assert_eq!(asked(&[photo]), PICTURE.en);
+        assert_eq!(asked(&[photo, "What is on this picture?"]), PICTURE.en);
+        let note = "what is in this file?\n<attached kind=\"file\" name=\"note.txt\"/>";
+        assert_eq!(asked(&[note]), FILES.with(Language::English, "note.txt"));
+        let place = "<attached kind=\"location\" name=\"56.9, 24.1\"/>";
+        assert_eq!(asked(&[place]), OTHERS.with(Language::English, "56.9, 24.1"));
+        assert_eq!(asked(&["what is in this file?"]), NONE.en);
+    }
+}

@@ -1,0 +1,90 @@
+//! The last question, at a terminal of a machine with systemd: a service of this account, which needs no other rights. For a server
+//! there is `deploy/figaro.service`.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::dialogue::Dialogue;
+use crate::app::failure::Refusal;
+use crate::app::terminal::say;
+
+/// The unit, beside the file `.env`.
+const FILE: &str = "figaro.service";
+/// How long systemd may take to answer.
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// Asks whether to make one; `false` where nobody sits at a terminal, systemd runs none for this account, or one is there.
+///
+/// # Errors
+/// When the dialogue ends.
+pub(super) async fn ask(dialogue: &mut Dialogue) -> Result<bool, Refusal> {
+    let is_possible = dialogue.is_at_terminal()
+        && systemctl(&["show-environment"]).await.is_ok()
+        && systemctl(&["cat", FILE]).await.is_err();
+    if !is_possible {
+        return Ok(false);
+    }
+    say("\n4. systemd can start Figaro now, and whenever you log in.");
+    let answer = dialogue.ask("Make it a service of this account? y or n [n]:").await?;
+    Ok(answer.is_some_and(|answer| ["y", "yes"].contains(&answer.to_lowercase().as_str())))
+}
+
+/// Writes the unit into this folder, and starts the service. What goes wrong is told: the bot is set up all the same.
+pub(super) async fn start() {
+    match try_start().await {
+        Ok(()) => say(&format!(
+            "\n✓ Figaro runs as a service. `journalctl --user -u figaro` shows its log, `systemctl --user disable --now figaro` ends it. \
+             `loginctl enable-linger` has it run while you are logged out too. {FILE} stays in this folder."
+        )),
+        Err(why) => say(&format!("\n! There is no service: {why}. `figaro` starts the bot in this folder.")),
+    }
+}
+
+async fn try_start() -> Result<(), String> {
+    let failed = |error: io::Error| format!("{FILE} cannot be written ({error})");
+    let folder = std::env::current_dir().map_err(failed)?;
+    let program = std::env::current_exe().map_err(failed)?;
+    let path = folder.join(FILE);
+    std::fs::write(&path, unit(&program, &folder)).map_err(failed)?;
+    systemctl(&["enable", "--now", &path.to_string_lossy()]).await
+}
+
+/// Tells the systemd of this account something; an error with its words.
+async fn systemctl(arguments: &[&str]) -> Result<(), String> {
+    let told = Command::new("systemctl").arg("--user").args(arguments).kill_on_drop(true).output();
+    let output = timeout(ANSWER, told).await.map_err(|_elapsed| "systemd does not answer".to_owned())?;
+    let output = output.map_err(|error| format!("systemctl cannot be run ({error})"))?;
+    let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    if output.status.success() { Ok(()) } else { Err(words) }
+}
+
+/// The unit that runs this program in this folder.
+fn unit(program: &Path, folder: &Path) -> String {
+    // systemd takes what begins with a `%` for a name of its own.
+    let [program, folder] = [program, folder].map(|path| path.to_string_lossy().replace('%', "%%"));
+    format!(
+        "[Unit]
+Description=Figaro, an AI agent in Telegram
+
+[Service]
+Type=exec
+ExecStart=\"{program}\"
+WorkingDirectory={folder}
+UMask=0077
+NoNewPrivileges=yes
+Restart=on-failure
+RestartSec=5s
+# 2: something has to be put right first, and the log says what.
+RestartPreventExitStatus=2
+KillMode=mixed
+TimeoutStopSec=20s
+
+[Install]
+WantedBy=default.target
+"
+    )
+}
