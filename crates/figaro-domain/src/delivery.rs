@@ -189,6 +189,8 @@ pub enum Action {
     ApproveHour,
     /// Has it not made.
     ApproveDeny,
+    /// Shows the call with all its arguments.
+    ApproveDetails,
     /// Takes back what the turn did in chats.
     Undo,
     /// What the task reminded of is done.

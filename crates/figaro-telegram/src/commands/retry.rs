@@ -30,7 +30,7 @@ use figaro_store::{ConversationStore, StoreError};
 /// For so long a message whose button was pressed is remembered: until the turn that it began is stored.
 const REMEMBERED: TimeDelta = TimeDelta::minutes(1);
 
-/// The row of buttons under the answer of a turn; no row if nothing can be done.
+/// The rows of buttons under the answer of a turn; none if nothing can be done.
 #[must_use]
 pub(crate) fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> Vec<Vec<send::Button>> {
     let turn = TurnTag::of(run);
@@ -46,6 +46,9 @@ pub(crate) fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> V
         Action::ApproveOnce => rules(texts.button_approve_once(), Ruled::Once),
         Action::ApproveHour => rules(texts.button_approve_hour(), Ruled::Hour),
         Action::ApproveDeny => rules(texts.button_approve_deny(), Ruled::Denied),
+        Action::ApproveDetails => {
+            send::Button::new(texts.button_details(), Approve::Details(run, true, None))
+        }
         Action::Undo => send::Button::new(texts.button_undo(), Back(run)),
         Action::Remind(record) => send::Button::new(texts.button_remind(), Records::Remind(record)),
         Action::RunTask(task) => of_task(texts.button_run_now(), TaskVerb::Run, task),
@@ -56,8 +59,10 @@ pub(crate) fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> V
         Action::TaskLater(task) => of_task(texts.button_later(), TaskVerb::Later(10), task),
         Action::TaskTomorrow(task) => of_task(texts.button_tomorrow(), TaskVerb::Tomorrow, task),
     };
-    let row: Vec<send::Button> = actions.iter().map(button).collect();
-    if row.is_empty() { Vec::new() } else { vec![row] }
+    let (below, row): (Vec<&Action>, Vec<&Action>) =
+        actions.iter().partition(|action| **action == Action::ApproveDetails);
+    let rows = [row, below].map(|row| row.into_iter().map(button).collect::<Vec<_>>());
+    rows.into_iter().filter(|row| !row.is_empty()).collect()
 }
 
 /// Asks the last question again, or goes on with the last answer.

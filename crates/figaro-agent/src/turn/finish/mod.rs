@@ -7,6 +7,7 @@ mod words;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+pub use self::approval::details as approval_details;
 pub(crate) use self::facts::Facts;
 use super::outcome::{Outcome, Parking};
 use super::reply::Reply;
@@ -86,7 +87,8 @@ pub(crate) fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
 fn park(facts: &Facts<'_>, parking: &Parking) -> Finish {
     let Parking { state, call, question, said } = parking;
     let Some(first) = facts.question.parts.first() else { return Finish::default() };
-    let text = question.approval.as_deref().map(|approval| approval::card(facts.texts, approval, facts.now));
+    let now = facts.now.with_timezone(&facts.zone);
+    let text = question.approval.as_deref().map(|approval| approval::card(facts.texts, approval, &now));
     let question = PersonQuestion { text: text.unwrap_or_else(|| question.text.clone()), ..question.clone() };
     let said = said.iter().map(|said| said.text.clone());
     let shown = said.chain([question.text.clone()]).collect::<Vec<_>>().join("\n\n");
