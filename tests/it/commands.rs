@@ -144,6 +144,47 @@ async fn notes_are_shown_done_removed_and_put_back() {
 }
 
 #[tokio::test]
+async fn an_answer_about_a_list_has_a_button_to_remove_items() {
+    let world = World::new().await;
+    let bot = world.start().await;
+    for (said, call) in [
+        ("note milk", Reply::call("add_note", json!({"key": "Shopping", "content": "milk"}))),
+        ("what do I need?", Reply::call("list_notes", json!({}))),
+    ] {
+        world.script.push(call);
+        world.script.push(Reply::text(&format!("Answer to {said}")));
+        let answer = world.ask(said).await;
+        assert_eq!(labels(&answer), ["Show the list"], "{said}");
+        let before = world.bot_texts(ANN).len();
+        world.press(ANN, &answer, "Show the list").await;
+        let list = world.answers(ANN, before + 1).await.pop().unwrap();
+        assert_eq!(
+            (text(&list), &labels(&list)[..2]),
+            ("shopping\n• milk", &["✓ milk".into(), "✕".into()][..])
+        );
+        let id = number(&list["message_id"]);
+        assert_eq!(world.press(ANN, &list, "✕").await, "Removed: milk");
+        world.shows(ANN, id, "No notes yet").await;
+        assert_eq!(world.press(ANN, &list, "Undo").await, "Back on the list: milk");
+        world.shows(ANN, id, "• milk").await;
+    }
+    assert!(bot.stop().success());
+}
+
+/// So many characters are in a line of a phone.
+const PHONE_COLUMNS: usize = 40;
+
+#[tokio::test]
+async fn help_fits_two_screens_of_a_phone() {
+    let world = World::new().await;
+    let _bot = world.start().await;
+    let help = world.told(ANN, ANN, "/help").await;
+    let lines = text(&help).lines().map(|line| line.chars().count().div_ceil(PHONE_COLUMNS).max(1));
+    let lines: usize = lines.sum();
+    assert!(lines + 2 * labels(&help).len() <= 60, "{lines} lines: {help}");
+}
+
+#[tokio::test]
 async fn long_lists_have_pages() {
     let world = World::new().await;
     let add = |n: usize| Part::Call {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chat::Place;
 use figaro_base::ids::{
-    ChatId, DeliveryId, EntryId, MemoryId, MessageId, RecordId, RunId, SessionId, TaskId,
+    ChatId, DeliveryId, EntryId, MemoryId, MessageId, NoteId, RecordId, RunId, SessionId, TaskId,
 };
 
 /// A reply that Telegram has not confirmed in full yet.
@@ -175,6 +175,8 @@ pub enum Action {
     Pin,
     /// Has the bot remind of the record.
     Remind(RecordId),
+    /// Shows the list with this note, in a message of its own.
+    ShowNotes(NoteId),
     /// Runs the task now; its schedule stays as it is.
     RunTask(TaskId),
     /// Skips the missed run of the task that the notice asks about.

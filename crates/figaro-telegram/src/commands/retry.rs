@@ -14,7 +14,7 @@ use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Reques
 use super::handles::Handles;
 use super::model::{ChatModels, Purpose};
 use crate::callback::{
-    Approve, Back, Family, KeepAnswer, Records, Retry as Button, TaskPress, TaskVerb, Tasks, TurnTag,
+    Approve, Back, Family, KeepAnswer, Notes, Records, Retry as Button, TaskPress, TaskVerb, Tasks, TurnTag,
 };
 use crate::send;
 use figaro_agent::turn::question::{Again, Question};
@@ -51,6 +51,7 @@ pub(crate) fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> V
         }
         Action::Undo => send::Button::new(texts.button_undo(), Back(run)),
         Action::Remind(record) => send::Button::new(texts.button_remind(), Records::Remind(record)),
+        Action::ShowNotes(note) => send::Button::new(texts.button_list(), Notes::Show(note)),
         Action::RunTask(task) => of_task(texts.button_run_now(), TaskVerb::Run, task),
         Action::SkipTask(task) => of_task(texts.button_skip(), TaskVerb::Skip, task),
         Action::ResumeTask(task) => of_task(texts.button_resume(), TaskVerb::Resume, task),

@@ -57,6 +57,7 @@ pub(crate) fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
         }
         None if is_answered => {
             let delivery = delivery.map(|delivery| offering_reminder(delivery, answer));
+            let delivery = delivery.map(|delivery| offering_list(delivery, answer));
             delivery.map(|delivery| offering_pin(facts, delivery, answer))
         }
         _ => delivery,
@@ -177,6 +178,12 @@ fn delivery(
 fn offering_reminder(mut delivery: PendingDelivery, answer: &Answer) -> PendingDelivery {
     let record = answer.remindable.last().filter(|_| answer.tasks.is_empty());
     delivery.actions.extend(record.map(|record| Action::Remind(*record)));
+    delivery
+}
+
+/// An answer, with a button that shows the list of notes that it tells of, so that items can be removed there.
+fn offering_list(mut delivery: PendingDelivery, answer: &Answer) -> PendingDelivery {
+    delivery.actions.extend(answer.noted.map(Action::ShowNotes));
     delivery
 }
 
