@@ -132,6 +132,10 @@ pub enum Author {
     Rename(SessionId),
     /// Figaro, who asks for other words for this memory: a reply gives them.
     Reword(MemoryId),
+    /// Figaro, who asks for the instructions of the chat: a reply gives them.
+    Instructions,
+    /// Figaro, who asks how the model of the chat should write: a reply gives a parameter and its value.
+    Writing,
 }
 
 /// How a delivery ended.
