@@ -17,7 +17,7 @@ async fn what_is_approved_and_not_made_after_all_is_told_under_its_card() {
     let mute = call("restrictChatMember", json!({"user_id": EVE, "permissions": {}, "until_date": 1}));
     let late = world.wants(BOB, "mute her", mute).await;
     world.press(BOB, &late, "✓ Once").await;
-    let said = world.card_with(TEAM, "This was approved and still not done").await;
+    let said = world.card_with(TEAM, "This was approved, but I did not do it").await;
     assert_eq!(said["reply_to_message"]["message_id"], late["message_id"], "{said}");
     // What Telegram refuses was approved too.
     let refused = Failure::Status { status: 400, description: "Bad Request: no".to_owned() };

@@ -418,6 +418,17 @@ async fn times_and_missed_runs_are_edited_by_buttons_and_all_else_in_words() {
     world.card(&card, &format!("every day {hour:02}:45"), "‹ Back").await;
     assert_eq!(world.press(ANN, &card, "ask").await, "Saved.");
     world.card(&card, "Edit: ", "✓ ask").await;
+    // What a button said nobody has to write any more.
+    let gone = |view: &View<'_>| {
+        let all = view.messages(ANN);
+        all.iter().all(|message| message["message_id"] != asked["message_id"]).then_some(())
+    };
+    world.see("that the question is gone", gone).await;
+    world.press(ANN, &card, "‹ Back").await;
+    world.card(&card, "Next: ", "Run now").await;
+    world.press(ANN, &card, "Edit").await;
+    world.card(&card, "Edit: ", "✓ ask").await;
+    let asked = world.answers(ANN, 2).await.remove(1);
 
     // A reply to the question, or to the card itself, is about that task.
     world.otherwise(Reply::text("It is done."));

@@ -110,7 +110,7 @@ async fn no_approval_is_used_up_while_its_server_is_being_started() {
     assert!(bot.stop().success());
     let bot = world.helped_as_before().await;
     let told = world.press(ANN, &card, "✓ Once").await;
-    assert!(told.starts_with("The MCP server of this call is not ready"), "{told}");
+    assert!(told.starts_with("The tool server of this is not ready"), "{told}");
     fs::remove_file(&gate).unwrap();
     // The log is that of both.
     let starts = |bot: &Bot| bot.log().matches("an MCP server is ready").count();
