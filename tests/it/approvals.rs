@@ -125,6 +125,7 @@ async fn what_is_approved_is_made_once_and_as_it_was_shown() {
     assert_eq!(world.made("banChatMember"), [wanted]);
     assert_eq!(world.told_model("ban her").last().unwrap()["success"], true);
     let now = world.shows(TEAM, number(&card["message_id"]), "✓ Approved by Bob").await;
+    assert_eq!(text(&now), format!("{}\n\n✓ Approved by Bob", plain.join("\n")));
     assert_eq!(labels(&now), Vec::<String>::new());
     // Pressed again, also by a client that still shows the button.
     for (_, data) in buttons(&card) {

@@ -73,6 +73,10 @@ async fn a_language_without_cards_of_its_own_is_said_to_change_answers_only() {
     world.shows(ANN, id, "in that language now, but cards and buttons like these stay in English").await;
     let card = world.told(ANN, ANN, "/config language Português").await;
     assert!(!text(&card).contains("botões como estes"), "{card}");
+    // The words and the card are in the same language.
+    let card = world.told(ANN, ANN, "/config language Deutsch").await;
+    assert!(text(&card).contains("Language: Deutsch"), "{card}");
+    assert!(text(&card).ends_with("cards and buttons like these stay in English."), "{card}");
 }
 
 #[tokio::test]

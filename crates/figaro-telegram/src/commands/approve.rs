@@ -30,6 +30,8 @@ use figaro_store::{AuditStore, StoreError};
 
 /// What a call does is named in the list in so many characters.
 const GIST_CHARS: usize = 60;
+/// So many lines of a card say what was asked, where, and by whom.
+const ASKED_LINES: usize = 3;
 /// The name of the document with a call that is too long for a message.
 const FILE_NAME: &str = "call.md";
 
@@ -264,7 +266,9 @@ impl Approve {
         let end = (ruled == Ruled::Hour)
             .then(|| send::Button::new(texts.button_approve_end(), Button::End(run, None)));
         let line = as_markdown(&words);
-        let shown = Card::markdown(&format!("{}\n\n{line}", parked.question.text));
+        // Who could say yes, and until when, matters no more.
+        let asked: Vec<&str> = parked.question.text.lines().take(ASKED_LINES).collect();
+        let shown = Card::markdown(&format!("{}\n\n{line}", asked.join("\n")));
         Ok(Pressed::both(words, shown.row(end.into_iter().chain(back).collect())))
     }
 }

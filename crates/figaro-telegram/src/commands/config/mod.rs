@@ -317,8 +317,13 @@ impl Config {
         };
         let config = self.settings.change_chat_config(asker.place.chat, change).await?;
         if let Some(language) = config.language.as_deref().filter(|_| field == Field::Language) {
-            let is_spoken = self.cards.languages.locales.named(language).is_some();
-            return Ok(Ok((!is_spoken).then(|| self.cards_stay(texts, texts.config_answers_only()))));
+            if self.cards.languages.locales.named(language).is_some() {
+                return Ok(Ok(None));
+            }
+            // The cards may be in another language from now on, that of the person.
+            let asker = self.cards.again(asker).await;
+            let texts = self.cards.texts(&asker);
+            return Ok(Ok(Some(self.cards_stay(texts, texts.config_answers_only()))));
         }
         let is_always = field == Field::Answers && config.answer_when == AnswerWhen::Always;
         let is_hidden = is_always && !self.sees_all(asker.place.chat).await;

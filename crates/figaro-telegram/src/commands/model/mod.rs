@@ -65,7 +65,7 @@ impl Command for Model {
             Button::Clear => self.set_and_show(asker, None).await?,
             Button::Writing => Pressed::card(models.writing_card(asker).await?),
             Button::Type => {
-                let words = format!("{}\n{}", texts.model_writing(), texts.model_writing_usage());
+                let words = texts.model_writing_ask().to_owned();
                 replies::ask(&models.cards, asker, words, "temperature 0.3", Author::Writing).await
             }
             Button::Plain => {
