@@ -179,7 +179,10 @@ async fn of_a_model_without_tools_an_answer_uses_the_memories_whose_words_it_say
     world.when("weather", Reply::text("In Riga it rains."));
     world.say(BOB, BOB, "what is the weather like?");
     says(&world, BOB, "In Riga it rains.").await;
-    remembered(&world, BOB, "Lives in Riga · 1×").await;
+    world.caught_up().await;
+    let card = remembered(&world, BOB, "Lives in Riga").await;
+    world.press(BOB, &card, "Lives in Riga").await;
+    world.shows(BOB, number(&card["message_id"]), "Answers that used it: 1").await;
 }
 
 #[tokio::test]
