@@ -8,7 +8,7 @@ use figaro_offline::telegram::Say;
 use figaro_store::SettingsStore;
 
 use super::task_tools::{LEAP, becomes, call, recurring, says};
-use crate::support::scene::{TEAM, number, text};
+use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 
 const CARL: i64 = 13;
@@ -65,7 +65,7 @@ async fn allow_and_deny_explain_themselves() {
     let card = world.told(ANN, ANN, "/allow").await;
     assert!(
         text(&card)
-            .contains("Owners: Ann (@ann)\nPeople: nobody\nGroups: nobody\nDenied: nobody\nMode: pairing"),
+            .contains("Owners: Ann (@ann)\nPeople: nobody\nGroups: nobody\nDenied: nobody\nOthers who write: I ask you about each"),
         "{card}"
     );
     let card = world.told(ANN, ANN, "/allow Bob").await;
@@ -77,11 +77,12 @@ async fn allow_and_deny_explain_themselves() {
     assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "Bob (@bob) may no longer talk to me.");
     assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "Nothing to change: that was so already.");
     let card = world.told(ANN, ANN, "/deny").await;
-    assert!(text(&card).contains("People: nobody\nGroups: nobody\nDenied: Bob (@bob)\nMode"), "{card}");
+    assert!(text(&card).starts_with("Who may not talk to me: Bob (@bob)\n\nTo shut out:"), "{card}");
+    assert_eq!(labels(&card), ["People", "‹ Back"]);
     assert!(text(&world.told(ANN, ANN, "/deny 11").await).starts_with("That is an owner"));
     assert_eq!(text(&world.told(ANN, ANN, "/allow 12").await), "Bob (@bob) may talk to me now.");
     let card = world.told(ANN, ANN, "/allow").await;
-    assert!(text(&card).contains("People: Bob (@bob)\nGroups: nobody\nDenied: nobody\nMode"), "{card}");
+    assert!(text(&card).contains("People: Bob (@bob)\nGroups: nobody\nDenied: nobody\nOthers"), "{card}");
 }
 
 /// Says something to the bot in a group and gives whether it was answered before Ann's next words there.
@@ -253,7 +254,7 @@ async fn the_first_to_open_the_link_owns_the_bot_and_nobody_after() {
     world.told(ANN, ANN, "/allow 12").await;
     assert_eq!(
         text(&world.told(BOB, BOB, &format!("/start {code}")).await),
-        "This link is no longer good. While nobody owns this bot, a new one is shown where it runs."
+        "This link no longer works. While nobody owns this bot, a new one is shown where it runs."
     );
 
     // What follows /start may be any other link's.

@@ -10,7 +10,7 @@ use crate::support::{ANN, BOB, World};
 
 const CARL: i64 = 13;
 const IN: &str = "The owner has let you in.";
-const WRONG: &str = "This code is not good. A code is good once";
+const WRONG: &str = "This code does not work. Each code works once";
 
 /// Ann has a code made; gives it as it is shown and as it stands in the link.
 async fn code(world: &World) -> (String, String) {
@@ -87,7 +87,7 @@ async fn whoever_guesses_is_not_looked_at_any_more() {
     let wrong = if good == "CCCC-CCCC" { "DDDD-DDDD" } else { "CCCC-CCCC" };
     for guess in 1..=5 {
         let told = world.told(BOB, BOB, wrong).await;
-        let last = "This code is not good either. I look at no more codes of yours for an hour.";
+        let last = "This code does not work either. I look at no more codes from you for an hour.";
         assert_eq!(text(&told) == last, guess == 5, "{guess}: {told}");
     }
     world.say(BOB, BOB, wrong);

@@ -124,7 +124,7 @@ async fn of_two_owners_the_first_decides_and_the_other_sees_what() {
         let first = world.press(ANN, &anns, presses[0]).await;
         let second = world.press(BOB, &bobs, presses[1]).await;
         let may = if presses.contains(&"Block") { presses[0] == "Allow" } else { true };
-        let told = if may { "may talk to me now." } else { "may not talk to me, in groups neither." };
+        let told = if may { "may talk to me now." } else { "may not talk to me, not even in groups." };
         assert!(first.contains(name) && second.contains(told), "{presses:?}: {first} / {second}");
         let is_late = presses[0] != "Ignore";
         assert_eq!(second.starts_with("That is decided already. "), is_late, "{presses:?}: {second}");

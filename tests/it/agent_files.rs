@@ -156,7 +156,7 @@ async fn a_change_of_a_file_holds_from_the_next_turn_and_a_broken_one_changes_no
     let folder = world.folder.path();
     let plain = world.request_of(ANN, ANN, "before").await;
     write(folder, "tutor.yaml", TUTOR);
-    world.owner_is_told("Agents of yours: tutor.", 1).await;
+    world.owner_is_told("Your agents: tutor.", 1).await;
     world.told(ANN, ANN, "/agents tutor").await;
     let request = world.request_of(ANN, ANN, "first").await;
     assert_eq!(request.tool_names(), ["add_note"]);
@@ -175,15 +175,15 @@ async fn a_change_of_a_file_holds_from_the_next_turn_and_a_broken_one_changes_no
 
     fs::remove_file(folder.join("prompts/agents/other.yaml")).unwrap();
     write(folder, "tutor.yaml", &TUTOR.replace("add_note", "list_notes"));
-    world.owner_is_told("Agents of yours: tutor.", 2).await;
+    world.owner_is_told("Your agents: tutor.", 2).await;
     assert_eq!(world.request_of(ANN, ANN, "mended").await.tool_names(), ["list_notes"]);
 
     fs::remove_file(folder.join("prompts/agents/tutor.yaml")).unwrap();
-    world.owner_is_told("Agents of yours: none.", 1).await;
+    world.owner_is_told("Your agents: none.", 1).await;
     let request = world.request_of(ANN, ANN, "gone").await;
     assert_eq!((request.tool_names(), request.instructions()), (plain.tool_names(), plain.instructions()));
     let card = world.told(ANN, ANN, "/agents").await;
-    assert!(text(&card).contains("tutor ⚠️ is not there any more, so I answer as usual"), "{card}");
+    assert!(text(&card).contains("tutor ⚠️ is no longer there, so I answer as usual"), "{card}");
 }
 
 #[tokio::test]
@@ -210,7 +210,7 @@ async fn an_agent_is_chosen_for_the_chat_or_for_a_conversation_alone() {
     world.otherwise(Reply::text("Fine."));
     let card = world.told(BOB, BOB, "/agents").await;
     assert_eq!(labels(&card), ["✓ Figaro itself", "extractor", "orchestrator", "researcher", "tutor"]);
-    for line in ["Here answers: Figaro itself", "• tutor: You ask the question that leads to the answer\n"]
+    for line in ["Answers here: Figaro itself", "• tutor: You ask the question that leads to the answer\n"]
     {
         assert!(text(&card).contains(line), "{line}: {card}");
     }
@@ -218,16 +218,16 @@ async fn an_agent_is_chosen_for_the_chat_or_for_a_conversation_alone() {
     assert!(all > 5);
     assert_eq!(world.press(BOB, &card, "tutor").await, "Saved.");
     let id = number(&card["message_id"]);
-    let card = world.shows(BOB, id, "Here answers: tutor").await;
+    let card = world.shows(BOB, id, "Answers here: tutor").await;
     assert!(labels(&card).contains(&"✓ tutor".to_owned()), "{card}");
     assert_eq!(world.press(BOB, &card, "✓ tutor").await, "Nothing to change: that was so already.");
     assert_eq!(world.request_of(BOB, BOB, "with one").await.tool_names(), ["add_note"]);
 
-    assert_eq!(world.press(BOB, &card, "This conversation alone").await, "");
-    let card = world.shows(BOB, id, "What you choose here answers in this conversation alone").await;
+    assert_eq!(world.press(BOB, &card, "This conversation only").await, "");
+    let card = world.shows(BOB, id, "What you choose here answers in this conversation only").await;
     assert!(labels(&card).contains(&"✓ As in the whole chat".to_owned()), "{card}");
     assert_eq!(world.press(BOB, &card, "extractor").await, "Saved.");
-    let card = world.shows(BOB, id, "In this conversation alone: extractor").await;
+    let card = world.shows(BOB, id, "In this conversation only: extractor").await;
     assert_eq!(world.request_of(BOB, BOB, "with none").await.tool_names(), Vec::<&str>::new());
     assert_eq!(world.press(BOB, &card, "As in the whole chat").await, "Saved.");
     assert_eq!(world.request_of(BOB, BOB, "as before").await.tool_names(), ["add_note"]);

@@ -238,7 +238,7 @@ async fn an_agent_that_has_gone_is_told_and_the_chat_is_answered_as_usual() {
     assert!(request.tool_names().contains(&"schedule_task") && request.model() == "gpt-4.1-mini");
     assert!(!request.instructions().contains("Never give the answer"));
     let card = world.told(ANN, ANN, "/config").await;
-    let gone = "Agent: tutor ⚠️ is not there any more, so I answer as usual\n";
+    let gone = "Agent: tutor ⚠️ is no longer there, so I answer as usual\n";
     assert!(text(&card).contains(gone) && text(&card).contains("Model: openai:gpt-4.1-mini"), "{card}");
     let card = presses(&world, (ANN, ANN), &["Agent", "Clear"], "Saved.").await;
     assert!(text(&card).contains("Agent: none\n"), "{card}");

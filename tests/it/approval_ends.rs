@@ -17,7 +17,7 @@ async fn what_is_approved_and_not_made_after_all_is_told_under_its_card() {
     let mute = call("restrictChatMember", json!({"user_id": EVE, "permissions": {}, "until_date": 1}));
     let late = world.wants(BOB, "mute her", mute).await;
     world.press(BOB, &late, "✓ Once").await;
-    let said = world.card_with(TEAM, "This was approved and still not done").await;
+    let said = world.card_with(TEAM, "This was approved, but I did not do it").await;
     assert_eq!(said["reply_to_message"]["message_id"], late["message_id"], "{said}");
     // What Telegram refuses was approved too.
     let refused = Failure::Status { status: 400, description: "Bad Request: no".to_owned() };
@@ -52,7 +52,7 @@ async fn an_hour_is_ended_by_a_button_and_from_then_on_it_is_asked_again() {
     };
     // Under the card, by whoever gave it.
     let card = world.wants(BOB, "pin one", pin()).await;
-    world.press(BOB, &card, "✓ Such calls for 1 h").await;
+    world.press(BOB, &card, "✓ For 1 h").await;
     world.ends("pin one").await;
     pins(&world, "pin two", 2).await;
     let shown = world.shows(TEAM, number(&card["message_id"]), "✓ Approved by Bob for an hour").await;
@@ -63,13 +63,13 @@ async fn an_hour_is_ended_by_a_button_and_from_then_on_it_is_asked_again() {
     assert_eq!(world.forged(BOB, &card, &end).await, LATE);
     let card = world.wants(BOB, "pin four", pin()).await;
     // In the list, by an owner.
-    world.press(BOB, &card, "✓ Such calls for 1 h").await;
+    world.press(BOB, &card, "✓ For 1 h").await;
     world.ends("pin four").await;
     let list = world.told(ANN, ANN, "/approve").await;
     assert!(text(&list).contains("Approved for an hour"), "{list}");
     let (_, data) = buttons(&list).swap_remove(0);
     assert_eq!(world.forged(EVE, &card, &data).await, NO_RIGHT);
-    world.press(ANN, &list, "✗ End the hour: Bob, pinChatMessage").await;
+    world.press(ANN, &list, "✗ End the hour: Bob, pin chat message").await;
     world.shows(ANN, number(&list["message_id"]), "Nothing waits").await;
     world.wants(BOB, "pin five", pin()).await;
     assert_eq!(world.made("pinChatMessage").len(), 4);
@@ -91,8 +91,8 @@ async fn a_rule_of_two_people_wants_another_one_wherever_it_is_pressed() {
     for (at, (who, another)) in [(BOB, ANN), (ANN, BOB)].into_iter().enumerate() {
         let said = format!("ban her, number {at}");
         let card = world.wants(who, &said, ban()).await;
-        assert!(text(&card).contains("Somebody other than who asked has to approve it"), "{card}");
-        assert_eq!(labels(&card), ["✓ Once", "✗ Deny"]);
+        assert!(text(&card).contains("Somebody other than who asked has to say yes"), "{card}");
+        assert_eq!(labels(&card), ["✓ Once", "✗ Deny", "Details"]);
         assert_eq!(world.press(who, &card, "✓ Once").await, other);
         let (_, once) = buttons(&card).swap_remove(0);
         assert_eq!(world.forged(who, &card, &once.replace("once", "hour")).await, LATE);

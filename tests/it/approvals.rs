@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
-use figaro_offline::telegram::{Failure, Say, Standing};
+use figaro_offline::telegram::{Failure, Say, Standing, View};
 use serde_json::{Value, json};
 
 use crate::parking::{LATE, call};
@@ -98,17 +98,22 @@ async fn what_is_approved_is_made_once_and_as_it_was_shown() {
     let world = World::new().await;
     let bot = world.moderated().await;
     let card = world.wants(BOB, "ban her", ban()).await;
-    let shown = text(&card);
-    for words in [
-        "Ban Eve (77)",
-        "In: Team (-1001)",
-        "Asked by: Bob @bob (12)",
-        "banChatMember",
-        "\"revoke_messages\": true",
-    ] {
-        assert!(shown.contains(words), "{words} in {shown}");
+    let plain =
+        ["🔐 May I do this? Ban Eve and delete all that they wrote there", "In: Team", "Asked by: Bob @bob"];
+    assert_eq!(text(&card).lines().take(3).collect::<Vec<_>>(), plain);
+    assert!(!text(&card).contains(['{', '(', '_']), "{card}");
+    assert_eq!(labels(&card), ["✓ Once", "✗ Deny", "Details"]);
+    // All of it is there to be looked at before anybody presses, in its place.
+    world.press(EVE, &card, "Details").await;
+    let whole = world.shows(TEAM, number(&card["message_id"]), "banChatMember").await;
+    for words in ["Team (-1001)", "Bob @bob (12)", "Eve (77)", "\"revoke_messages\": true", plain[0]] {
+        assert!(text(&whole).contains(words), "{words} in {whole}");
     }
-    assert_eq!(labels(&card), ["✓ Once", "✗ Deny"]);
+    assert_eq!(labels(&whole), ["✓ Once", "✗ Deny", "Fewer details"]);
+    world.press(EVE, &whole, "Fewer details").await;
+    let is_as_before =
+        |view: &View<'_>| view.bot_messages(TEAM).iter().any(|now| text(now) == text(&card)).then_some(());
+    world.see("the plain card again", is_as_before).await;
     assert_eq!(world.made("banChatMember"), Vec::<Value>::new());
     // Neither a stranger to the right nor anybody's words approve it.
     assert_eq!(world.press(EVE, &card, "✓ Once").await, NO_RIGHT);
@@ -120,6 +125,7 @@ async fn what_is_approved_is_made_once_and_as_it_was_shown() {
     assert_eq!(world.made("banChatMember"), [wanted]);
     assert_eq!(world.told_model("ban her").last().unwrap()["success"], true);
     let now = world.shows(TEAM, number(&card["message_id"]), "✓ Approved by Bob").await;
+    assert_eq!(text(&now), format!("{}\n\n✓ Approved by Bob", plain.join("\n")));
     assert_eq!(labels(&now), Vec::<String>::new());
     // Pressed again, also by a client that still shows the button.
     for (_, data) in buttons(&card) {
@@ -222,8 +228,8 @@ async fn for_an_hour_the_same_person_need_not_ask_again_there() {
     let pin = |id: i64| call("pinChatMessage", json!({"message_id": id}));
     let first = world.say(EVE, TEAM, "one").message_id;
     let card = world.wants(BOB, "pin one", pin(first)).await;
-    assert_eq!(labels(&card), ["✓ Once", "✓ Such calls for 1 h", "✗ Deny"]);
-    world.press(BOB, &card, "✓ Such calls for 1 h").await;
+    assert_eq!(labels(&card), ["✓ Once", "✓ For 1 h", "✗ Deny", "Details"]);
+    world.press(BOB, &card, "✓ For 1 h").await;
     world.ends("pin one").await;
     // The same person, the same method, the same chat: nobody is asked.
     let second = world.say(EVE, TEAM, "two").message_id;
@@ -263,10 +269,7 @@ async fn the_name_of_a_channel_is_looked_up_and_the_post_arrives_there() {
     let cards = world.cards(TEAM);
     world.say(BOB, TEAM, "@figaro_bot post it");
     let card = world.card_after(TEAM, cards).await;
-    assert!(
-        text(&card).contains("In: @news (-1009)") && text(&card).contains("Send “Hello, world”"),
-        "{card}"
-    );
+    assert!(text(&card).contains("In: @news\n") && text(&card).contains("Send “Hello, world”"), "{card}");
     assert_eq!(world.press(BOB, &card, "✓ Once").await, NO_RIGHT, "he is no admin there");
     assert_eq!(world.press(ANN, &card, "✓ Once").await, "✓ Approved by Ann");
     world.ends("post it").await;
@@ -291,7 +294,7 @@ async fn owners_see_what_waits_everywhere_and_say_what_they_think_of_it() {
     assert_eq!(labels(&list), ["Eve: Send “Hi from Eve”"]);
     world.press(ANN, &list, "Eve:").await;
     let open = world.shows(ANN, number(&list["message_id"]), "Hi from Eve").await;
-    assert_eq!(labels(&open), ["✓ Once", "✓ Such calls for 1 h", "✗ Deny", "‹ Back"]);
+    assert_eq!(labels(&open), ["✓ Once", "✓ For 1 h", "✗ Deny", "Details", "‹ Back"]);
     assert_eq!(world.press(ANN, &open, "✓ Once").await, "✓ Approved by Ann");
     world.card_with(EVE, "End of greet them.").await;
     assert_eq!(world.bot_texts(TEAM), ["Hi from Eve"]);
@@ -361,8 +364,8 @@ async fn what_would_hold_for_ever_by_now_is_told_so_and_not_made() {
     let _bot = world.moderated().await;
     let mute = call("restrictChatMember", json!({"user_id": EVE, "permissions": {}, "until_date": 1}));
     let card = world.wants(BOB, "mute her", mute).await;
-    assert!(text(&card).contains("Change what Eve (77) may do for ever"), "{card}");
-    assert_eq!(labels(&card), ["✓ Once", "✗ Deny"]);
+    assert!(text(&card).contains("Keep Eve from writing for ever"), "{card}");
+    assert_eq!(labels(&card), ["✓ Once", "✗ Deny", "Details"]);
     world.press(BOB, &card, "✓ Once").await;
     world.ends("mute her").await;
     assert_eq!(world.made("restrictChatMember"), Vec::<Value>::new());
@@ -379,7 +382,7 @@ async fn what_uses_the_bots_purse_or_gives_power_is_an_owners_to_approve_whereve
     for (said, wanted) in [("send it paid", paid), ("promote me", promote)] {
         let card = world.wants(BOB, said, wanted).await;
         assert_eq!(world.press(BOB, &card, "✓ Once").await, OWNERS_ONLY, "{said}");
-        assert_eq!(labels(&card), ["✓ Once", "✗ Deny"], "{said}");
+        assert_eq!(labels(&card), ["✓ Once", "✗ Deny", "Details"], "{said}");
         world.press(ANN, &card, "✗ Deny").await;
         world.ends(said).await;
     }

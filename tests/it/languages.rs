@@ -64,6 +64,22 @@ async fn commands_cards_and_the_list_of_commands_follow_the_language_of_the_chat
 }
 
 #[tokio::test]
+async fn a_language_without_cards_of_its_own_is_said_to_change_answers_only() {
+    let (world, _bot) = scene().await;
+    let card = world.told(ANN, ANN, "/config language").await;
+    assert!(text(&card).contains("are written in: English, Português. In any other"), "{card}");
+    let id = number(&card["message_id"]);
+    world.press(ANN, &card, "Español").await;
+    world.shows(ANN, id, "in that language now, but cards and buttons like these stay in English").await;
+    let card = world.told(ANN, ANN, "/config language Português").await;
+    assert!(!text(&card).contains("botões como estes"), "{card}");
+    // The words and the card are in the same language.
+    let card = world.told(ANN, ANN, "/config language Deutsch").await;
+    assert!(text(&card).contains("Language: Deutsch"), "{card}");
+    assert!(text(&card).ends_with("cards and buttons like these stay in English."), "{card}");
+}
+
+#[tokio::test]
 async fn what_the_model_makes_is_shown_in_the_language_of_the_chat() {
     let (world, _bot) = scene().await;
     let texts = portuguese();

@@ -61,11 +61,11 @@ async fn the_card_of_models_is_short_and_how_it_writes_stands_behind_a_button() 
     assert!(text(&card).lines().count() <= 3 && !text(&card).contains("temperature"), "{card}");
     assert_eq!(world.press(ANN, &card, "How it writes").await, "");
     let writing = world.shows(ANN, number(&card["message_id"]), "temperature").await;
-    assert_eq!(labels(&writing), ["‹ Back"]);
+    assert_eq!(labels(&writing), ["Edit", "‹ Back"]);
     let set = world.told(ANN, ANN, "/model temperature 0.3").await;
     assert_eq!(
         (text(&set).lines().nth(1), labels(&set)),
-        (Some("It writes with: temperature 0.3."), vec!["Clear".into(), "‹ Back".into()])
+        (Some("It writes with: temperature 0.3."), vec!["Edit".into(), "Clear".into(), "‹ Back".into()])
     );
     assert_eq!(world.press(ANN, &set, "Clear").await, "Saved.");
     let id = number(&set["message_id"]);
@@ -74,7 +74,7 @@ async fn the_card_of_models_is_short_and_how_it_writes_stands_behind_a_button() 
         (!text(now).contains("0.3.")).then(|| now.clone())
     };
     let plain = world.see("no parameters", plain).await;
-    assert_eq!(labels(&plain), ["‹ Back"]);
+    assert_eq!(labels(&plain), ["Edit", "‹ Back"]);
     assert_eq!(world.press(ANN, &plain, "‹ Back").await, "");
     world.shows(ANN, id, "answers here").await;
 }

@@ -135,18 +135,17 @@ async fn a_fact_is_remembered_used_shown_changed_and_removed() {
     assert!(all.contains("M1: Lives in Riga") && all.contains("use_memories"), "{all}");
     assert_eq!(requests[0].tool_names().last().copied(), Some("use_memories"));
 
-    let card = remembered(&world, BOB, "Lives in Riga · 1×").await;
-    assert!(text(&card).contains("\nTimes used in answers: 1. The oldest is of "), "{card}");
+    let card = remembered(&world, BOB, "Lives in Riga").await;
     let id = number(&card["message_id"]);
     world.press(BOB, &card, "Lives in Riga").await;
-    let opened = world.shows(BOB, id, "Used 1 times").await;
+    let opened = world.shows(BOB, id, "Answers that used it: 1").await;
     assert_eq!(labels(&opened), ["See source", "Edit", "Delete", "‹ Back"]);
     world.press(BOB, &card, "See source").await;
     let shown = says(&world, BOB, "You said it here.").await;
     assert_eq!(shown["reply_to_message"]["text"], "Hello! I live in Riga.");
 
     world.press(BOB, &card, "Edit").await;
-    let question = says(&world, BOB, "Reply to this message with the words").await;
+    let question = says(&world, BOB, "Reply to this message with what I should").await;
     let reply = |words: &str| Say::new(BOB, BOB, words).reply_to(number(&question["message_id"]));
     world.telegram.send(reply("my password is hunter2")).unwrap();
     says(&world, BOB, "I keep no passwords").await;
@@ -158,7 +157,7 @@ async fn a_fact_is_remembered_used_shown_changed_and_removed() {
     let card = remembered(&world, BOB, "Lives in Rome").await;
     let id = number(&card["message_id"]);
     world.press(BOB, &card, "Lives in Rome").await;
-    world.shows(BOB, id, "Used 1 times").await;
+    world.shows(BOB, id, "Answers that used it: 1").await;
     assert_eq!(world.press(BOB, &card, "Delete").await, "Deleted: Lives in Rome");
     world.shows(BOB, id, "Nothing yet").await;
     let request = asks(&world, BOB, BOB, "what do you know?").await;
@@ -180,7 +179,10 @@ async fn of_a_model_without_tools_an_answer_uses_the_memories_whose_words_it_say
     world.when("weather", Reply::text("In Riga it rains."));
     world.say(BOB, BOB, "what is the weather like?");
     says(&world, BOB, "In Riga it rains.").await;
-    remembered(&world, BOB, "Lives in Riga · 1×").await;
+    world.caught_up().await;
+    let card = remembered(&world, BOB, "Lives in Riga").await;
+    world.press(BOB, &card, "Lives in Riga").await;
+    world.shows(BOB, number(&card["message_id"]), "Answers that used it: 1").await;
 }
 
 #[tokio::test]
@@ -334,8 +336,8 @@ async fn a_lasting_preference_is_pinned_in_private_and_goes_when_it_is_taken_bac
     let pins = world.told(BOB, TEAM, "/pins@figaro_bot").await;
     assert!(!labels(&pins).iter().any(|label| label.contains("stories")), "others see these: {pins}");
     let pins = world.told(BOB, BOB, "/pins").await;
-    assert_eq!(labels(&pins), ["7 · I prefer short answers"]);
-    world.press(BOB, &pins, "7 ·").await;
+    assert_eq!(labels(&pins), ["I prefer short answers"]);
+    world.press(BOB, &pins, "I prefer").await;
     let open = world.shows(BOB, number(&pins["message_id"]), "A lasting preference").await;
     assert!(text(&open).contains("Words of Bob") && labels(&open).contains(&"See original".to_owned()));
     // It is told once, as what is remembered.
@@ -350,11 +352,11 @@ async fn a_lasting_preference_is_pinned_in_private_and_goes_when_it_is_taken_bac
     world.press(BOB, &card, "I prefer short").await;
     world.shows(BOB, id, "Not used yet").await;
     world.press(BOB, &card, "Edit").await;
-    let question = says(&world, BOB, "Reply to this message with the words").await;
+    let question = says(&world, BOB, "Reply to this message with what I should").await;
     let reply = Say::new(BOB, BOB, "I prefer brief answers").reply_to(number(&question["message_id"]));
     world.telegram.send(reply).unwrap();
     says(&world, BOB, "I remember now").await;
-    assert_eq!(labels(&world.told(BOB, BOB, "/pins").await), ["7 · I prefer brief answers"]);
+    assert_eq!(labels(&world.told(BOB, BOB, "/pins").await), ["I prefer brief answers"]);
     let card = remembered(&world, BOB, "brief answers").await;
     let id = number(&card["message_id"]);
     world.press(BOB, &card, "I prefer brief").await;
@@ -394,7 +396,7 @@ async fn a_pinned_preference_outlives_the_limit_of_memories_and_no_erasure() {
     prefers(&world, BOB, "I always want metric units").await;
     tells(&world, BOB, Say::new(BOB, BOB, "I live in Riga."), "I live in Riga").await;
     remembered(&world, BOB, "Riga").await;
-    assert_eq!(labels(&world.told(BOB, BOB, "/pins").await), ["7 · I always want metric units"]);
+    assert_eq!(labels(&world.told(BOB, BOB, "/pins").await), ["I always want metric units"]);
     let card = world.told(BOB, BOB, "/forget metric units").await;
     let id = number(&card["message_id"]);
     world.press(BOB, &card, "Forget all (2)").await;

@@ -40,7 +40,7 @@ async fn a_member_chooses_among_the_named_models_and_the_choice_survives() {
     assert!(text(&card).contains("openai:gpt-4.1-mini answers here, as everywhere unless"), "{card}");
     let mut shown = plain(&labels(&card)).into_iter().map(str::to_owned).collect::<Vec<_>>();
     shown.sort();
-    let mut named = [&NAMED[..], &["How it writes"]].concat();
+    let mut named = [&NAMED[..], &["How it writes", "‹ Back"]].concat();
     named.sort_unstable();
     assert_eq!(shown, named, "a member sees nothing else");
     assert_eq!(world.press(BOB, &card, "gemini:").await, "Saved.");
@@ -82,7 +82,7 @@ async fn an_owner_chooses_among_all_that_are_served() {
     let card = world.told(ANN, ANN, "/model").await;
     let id = number(&card["message_id"]);
     world.press(ANN, &card, "All of gemini").await;
-    let served = world.shows(ANN, id, "gemini serves 5 models that talk.").await;
+    let served = world.shows(ANN, id, "gemini has 5 chat models.").await;
     assert!(!labels(&served).iter().any(|label| label.contains("embedding")), "{served}");
     world.press(ANN, &card, "gemini:gemini-2.5-pro").await;
     let chosen = world.shows(ANN, id, "gemini:gemini-2.5-pro answers here.").await;
@@ -90,7 +90,7 @@ async fn an_owner_chooses_among_all_that_are_served() {
     assert_eq!(world.answered_by(ANN).await, "gemini-2.5-pro");
     let status = world.told(ANN, ANN, "/status").await;
     assert!(text(&status).contains("gemini:gemini-2.5-pro"), "an owner sees what is true here: {status}");
-    for (page, words) in [("18446744073709551615", "gemini serves 5"), ("x", "gemini serves 5")] {
+    for (page, words) in [("18446744073709551615", "gemini has 5"), ("x", "gemini has 5")] {
         world.forged(ANN, &card, &format!("model:served:gemini:{page}")).await;
         world.shows(ANN, id, words).await;
     }
@@ -219,13 +219,13 @@ async fn a_model_that_is_gone_is_told_on_the_card_and_when_it_is_needed() {
     world.model.retire("offline-text");
     let card = world.told(BOB, BOB, "/model").await;
     assert!(
-        text(&card).contains("⚠️ compatible:offline-text is not served any more. Choose another."),
+        text(&card).contains("⚠️ compatible:offline-text is no longer available. Choose another."),
         "{card}"
     );
     assert!(labels(&card).iter().any(|label| label == "⚠️ compatible:offline-text"), "{card}");
     let told = world.told(BOB, BOB, "are you there?").await;
     let words =
-        "⚠️ compatible:offline-text is not served any more. Its provider has: compatible:offline. Choose one";
+        "⚠️ compatible:offline-text is no longer available. Its provider has: compatible:offline. Choose one";
     assert!(text(&told).starts_with(words), "{told}");
     assert_eq!(labels(&told), ["Another model"]);
     world.press(BOB, &told, "Another model").await;
@@ -242,7 +242,7 @@ async fn a_model_that_is_gone_is_told_on_the_card_and_when_it_is_needed() {
     let told = world.told(BOB, BOB, "/retry gemini:gemini-2.5-flash").await;
     assert!(
         text(&told)
-            .starts_with("⚠️ gemini:gemini-2.5-flash is not served any more. Its provider has: gemini:"),
+            .starts_with("⚠️ gemini:gemini-2.5-flash is no longer available. Its provider has: gemini:"),
         "{told}"
     );
 }
@@ -262,7 +262,7 @@ async fn a_model_whose_provider_is_not_set_up_any_more_is_gone_too() {
         .spawn();
     bot.ready().await;
     let card = world.told(BOB, BOB, "/model").await;
-    assert!(text(&card).contains("⚠️ compatible:offline-text is not served any more."), "{card}");
+    assert!(text(&card).contains("⚠️ compatible:offline-text is no longer available."), "{card}");
     let told = world.told(BOB, BOB, "are you there?").await;
     assert!(
         text(&told).starts_with("⚠️ My model, compatible:offline-text, is not served by its provider."),
@@ -330,7 +330,7 @@ async fn a_provider_that_cannot_be_reached_is_told_and_its_model_may_still_be_ch
     let bot = world.many().set("OLLAMA_BASE_URL", &url).set("OLLAMA_MODEL", "llama3.2").spawn();
     bot.ready().await;
     let card = world.told(ANN, ANN, "/model").await;
-    assert!(text(&card).contains("⚠️ ollama does not say now what it serves."), "{card}");
+    assert!(text(&card).contains("⚠️ ollama does not say right now which models it has."), "{card}");
     let data: Vec<Value> = buttons(&card).into_iter().map(|(_, data)| json!(data)).collect();
     assert!(data.contains(&json!("model:set:ollama:llama3.2")), "{data:?}");
     assert!(!data.contains(&json!("model:served:ollama:0")), "{data:?}");

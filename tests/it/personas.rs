@@ -79,7 +79,8 @@ async fn a_chosen_persona_changes_what_the_model_is_told_and_how_it_writes() {
     let card = world.told(BOB, BOB, "/config").await;
     assert_eq!(world.press(BOB, &card, "Persona").await, "");
     let list = world.shows(BOB, number(&card["message_id"]), "• Pirate: talks like one").await;
-    let wanted = ["Coach", "Concise engineer", "Pirate", "Translator", "Tutor", "None", "Write my own"];
+    let wanted =
+        ["Coach", "Concise engineer", "Pirate", "Translator", "Tutor", "✓ None", "Write my own", "‹ Back"];
     assert_eq!(labels(&list), wanted);
     assert_eq!(world.press(BOB, &card, "Pirate").await, "Saved.");
     let list = world.shows(BOB, number(&card["message_id"]), "Now: Pirate").await;
@@ -108,7 +109,12 @@ async fn a_chosen_persona_changes_what_the_model_is_told_and_how_it_writes() {
 
     assert_eq!(world.press(BOB, &card, "None").await, "Saved.");
     world.shows(BOB, number(&card["message_id"]), "Choose with a button").await;
-    assert_eq!(world.press(BOB, &card, "None").await, "No persona is chosen already.");
+    let chosen = |view: &View<'_>| {
+        let now = view.messages(BOB).into_iter().find(|m| m["message_id"] == card["message_id"])?;
+        labels(now).contains(&"✓ None".to_owned()).then_some(())
+    };
+    world.see("that none is chosen", chosen).await;
+    assert_eq!(world.press(BOB, &card, "✓ None").await, "None is chosen already.");
     let request = world.request(BOB, BOB, "without").await;
     assert!(!request.instructions().contains("pirate") && request.body["max_output_tokens"] != json!(300));
     assert_eq!(world.refused(), Vec::<String>::new());
@@ -155,7 +161,7 @@ async fn a_persona_that_has_gone_is_told_and_the_chat_is_answered_as_usual() {
     let bot = world.start().await;
     world.otherwise(Reply::text("Fine."));
     let config = world.config_text(ANN, ANN).await;
-    assert!(config.contains("Persona: pirate ⚠️ is not there any more, so I speak as usual"), "{config}");
+    assert!(config.contains("Persona: pirate ⚠️ is no longer there, so I speak as usual"), "{config}");
     let request = world.request(ANN, ANN, "still there?").await;
     assert!(!request.instructions().contains("pirate"), "{}", request.instructions());
     bot.logged("the persona that a chat has chosen is not there").await;
@@ -206,7 +212,7 @@ async fn people_write_their_own_which_ranks_below_the_rules_and_outlives_a_kill(
     let one = world.shows(ANN, number(&list["message_id"]), "Talk like a pirate.").await;
     assert_eq!(labels(&one), ["Edit", "Delete", "‹ Back"]);
     world.press(ANN, &list, "Edit").await;
-    let question = says(&world, ANN, "Reply to this message with what “Pirate” is to be").await;
+    let question = says(&world, ANN, "Reply to this message with the new “Pirate”").await;
     let told = world.replied(ANN, &question, "Corsair: Talk like a corsair.").await;
     assert_eq!(text(&told), "“Corsair” is changed.");
     assert!(world.config_text(ANN, ANN).await.contains("Persona: Corsair\n"));
@@ -257,7 +263,7 @@ async fn own_personas_are_written_behind_the_command_twenty_a_chat() {
     let list = world.ask("/persona").await;
     let choices =
         |card: &Value| labels(card).iter().filter(|label| !["✎", "◀", "▶"].contains(&label.as_str())).count();
-    assert_eq!(choices(&list), 8 + 2, "{list}");
+    assert_eq!(choices(&list), 8 + 3, "{list}");
     assert!(labels(&list).contains(&"▶".to_owned()) && !labels(&list).contains(&"◀".to_owned()));
     assert_eq!(world.press(ANN, &list, "Write my own").await, full);
     for page in ["Number 11", "Number 19"] {
@@ -282,7 +288,7 @@ async fn in_a_group_only_those_who_may_change_settings_choose_and_write_and_all_
     world.otherwise(Reply::text("Fine."));
     let plain = world.request(BOB, GROUP, "before").await;
     let list = world.told(BOB, GROUP, "/persona@figaro_bot").await;
-    for button in ["Tutor", "None", "Write my own"] {
+    for button in ["Tutor", "✓ None", "Write my own"] {
         assert_eq!(world.press(BOB, &list, button).await, ADMIN_ONLY, "{button}");
     }
     for words in ["tutor", "none", "new Poet: Speak in verse."] {
@@ -396,7 +402,7 @@ async fn cards_speak_the_language_of_whoever_asked() {
     let list = world.told(rui, rui, "/persona").await;
     assert_eq!(
         labels(&list),
-        ["Coach", "Engenheiro conciso", "Tradutor", "Professor", "Nenhuma", "Escrever a minha"]
+        ["Coach", "Engenheiro conciso", "Tradutor", "Professor", "✓ Nenhuma", "Escrever a minha", "‹ Voltar"]
     );
     assert!(text(&list).contains("• Professor: ajuda você a entender, passo a passo"), "{list}");
     let chosen = world.told(rui, rui, "/persona professor").await;

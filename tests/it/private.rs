@@ -134,7 +134,7 @@ async fn the_store_does_not_tell_the_code_of_a_link_and_earlier_links_stay_good(
     world.told(BOB, BOB, &format!("/allow {ANN}")).await;
     // One owner is enough: the other links are void.
     let card = world.told(ANN, ANN, &format!("/start {}", shown[1])).await;
-    assert!(text(&card).starts_with("This link is no longer good."), "{card}");
+    assert!(text(&card).starts_with("This link no longer works."), "{card}");
     assert!(bot.stop().success());
 }
 

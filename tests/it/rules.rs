@@ -230,7 +230,7 @@ async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
     let refused = post(&world, 1).await;
     assert!(refused.to_string().contains("a person denied it"), "{refused}");
     fs::write(&file, GOOD).unwrap();
-    world.shows_text("policy.yaml was read: 3 rules of yours").await;
+    world.shows_text("policy.yaml: 3 rules of yours").await;
     assert_eq!(post(&world, 2).await["success"], true);
     fs::write(&file, GOOD.replace("then: allow", "then: alow")).unwrap();
     let told = world.shows_text("I cannot use policy.yaml").await;
@@ -243,7 +243,7 @@ async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
     world.shows_text("policy.yaml is gone").await;
     assert_eq!(post(&world, 4).await["success"], true, "the rules of before hold");
     fs::write(&file, "# none\n").unwrap();
-    world.shows_text("policy.yaml was read: 0 rules of yours").await;
+    world.shows_text("policy.yaml: 0 rules of yours").await;
     let refused = post(&world, 5).await;
     assert!(refused.to_string().contains("a person denied it"), "{refused}");
     let posted = world.bot_texts(TEAM);

@@ -7,8 +7,7 @@ use figaro_domain::audit::AuditActor;
 use figaro_domain::chat::{ChatConfig, ConfigPatch};
 use figaro_domain::config_change::ChangingTurn;
 use figaro_offline::model::{Gate, Part, Reply};
-use figaro_offline::telegram::Standing;
-use figaro_offline::telegram::View;
+use figaro_offline::telegram::{Say, Standing, View};
 use figaro_store::SettingsStore;
 use serde_json::{Value, json};
 
@@ -95,6 +94,36 @@ async fn what_the_model_changes_stands_behind_its_answer_with_a_button_that_undo
 
 async fn config_of(world: &World, user: i64) -> String {
     text(&world.told(user, user, "/config").await).to_owned()
+}
+
+#[tokio::test]
+async fn instructions_and_how_it_writes_are_asked_for_and_a_reply_sets_them() {
+    let (world, bot) = scene().await;
+    let card = world.told(BOB, BOB, "/config").await;
+    let id = number(&card["message_id"]);
+    world.press(BOB, &card, "Instructions").await;
+    let one = world.shows(BOB, id, "Press Edit").await;
+    world.press(BOB, &one, "Edit").await;
+    let asked = says(&world, BOB, "What should I always keep in mind here?").await;
+    // A reply still counts after a restart.
+    assert!(bot.stop().success());
+    let bot = start(&world, &[]).await;
+    let reply = |message: &Value, words: &str| {
+        let reply = Say::new(BOB, BOB, words).reply_to(number(&message["message_id"]));
+        world.telegram.send(reply).unwrap();
+    };
+    reply(&asked, "Be brief.");
+    says(&world, BOB, "Instructions: Be brief.").await;
+    let card = world.told(BOB, BOB, "/model").await;
+    world.press(BOB, &card, "How it writes").await;
+    let one = world.shows(BOB, number(&card["message_id"]), "temperature 0.3").await;
+    let before = world.bot_texts(BOB).len();
+    world.press(BOB, &one, "Edit").await;
+    let asked = world.answers(BOB, before + 1).await.pop().unwrap();
+    reply(&asked, "temperature 0.5");
+    says(&world, BOB, "It writes with: temperature 0.5").await;
+    assert!(bot.stop().success());
+    assert_eq!(settings(&world, BOB).await.custom_prompt.as_deref(), Some("Be brief."));
 }
 
 #[tokio::test]
@@ -259,9 +288,7 @@ async fn a_change_that_cannot_be_read_any_more_is_told_all_the_same() {
         let card = says(&world, chat, TITLE).await;
         assert_eq!(
             text(&card),
-            format!(
-                "{TITLE}\nWhat I changed cannot be read any more, nor undone. /config shows what holds now."
-            )
+            format!("{TITLE}\nWhat I changed can no longer be read or undone. /config shows what holds now.")
         );
         assert!(labels(&card).is_empty(), "{card}");
         assert_eq!(shown(&world, chat).len(), count);

@@ -6,7 +6,7 @@ use figaro_offline::telegram::{Standing, View};
 use serde_json::{Value, json};
 
 use crate::parking::call;
-use crate::support::scene::{TEAM, labels, text};
+use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 
 const NEWS: i64 = -100_700;
@@ -90,16 +90,16 @@ async fn lets_it_post(world: &World, leave: Value) {
     world.wants_leave(ANN, "let it post", leave);
     let card = world.card_after(ANN, cards).await;
     let shown = text(&card);
-    for words in [
-        "Let the task “News” call sendMessage there by itself",
-        "at most 2 times in each run",
-        LEAP,
-        "News (-100700)",
-        PROMPT,
-    ] {
+    for words in ["Let the task “News” do this there by itself: send message", "at most 2 times in each run"]
+    {
         assert!(shown.contains(words), "{words} in {shown}");
     }
-    assert_eq!(labels(&card), ["✓ Once", "✗ Deny"], "it is for good, not for an hour");
+    world.press(ANN, &card, "Details").await;
+    let whole = world.shows(ANN, number(&card["message_id"]), PROMPT).await;
+    for words in [LEAP, "News (-100700)"] {
+        assert!(text(&whole).contains(words), "{words} in {whole}");
+    }
+    assert_eq!(labels(&card), ["✓ Once", "✗ Deny", "Details"], "it is for good, not for an hour");
     world.press(ANN, &card, "✓ Once").await;
     world.card_with(ANN, "End of let it post.").await;
     let told = world.told_model("let it post").pop().unwrap();

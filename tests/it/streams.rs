@@ -193,11 +193,11 @@ async fn a_failure_in_place_of_an_answer_is_told_and_logged() {
 async fn an_answer_that_is_nothing_but_reasoning_is_told_to_be_that() {
     let cut = chunk(json!({}), Some("length"));
     let cases = [
-        ("<think>They ask.", answer("<think>They ask."), "has only reasoned"),
+        ("<think>They ask.", answer("<think>They ask."), "only thought and gave no answer"),
         (
             "a field of its own",
             chunk(json!({"reasoning_content": "They ask."}), Some("stop")),
-            "has only reasoned",
+            "only thought and gave no answer",
         ),
         ("up to its bound", words("<think>They ask.") + &cut, "reached its limit of length"),
         ("nothing up to its bound", cut.clone(), "reached its limit of length"),

@@ -140,7 +140,7 @@ async fn an_agent_of_a_task_that_is_gone_is_told_and_another_can_be_chosen() {
     bot.ready().await;
     world.otherwise(Reply::text("What has keys and no lock?"));
     fs::remove_file(world.folder.path().join("prompts/agents/tutor.yaml")).unwrap();
-    said(&world, ANN, "Agents of yours: none.").await;
+    said(&world, ANN, "Your agents: none.").await;
 
     let card = world.opened(ANN, ANN, RIDDLE).await;
     assert!(text(&card).contains("⚠️ Agent: tutor, which is not there any more"), "{card}");

@@ -390,8 +390,44 @@ async fn a_persons_question_is_tried_again_though_a_task_ran_since() {
     assert!(all.contains("No news.") && !all.contains("Now I know."), "{all}");
 }
 
+impl World {
+    /// Waits until a message is not in Ann's chat any more.
+    async fn is_gone(&self, message: &Value) {
+        let gone = |view: &View<'_>| {
+            let all = view.messages(ANN);
+            all.iter().all(|one| one["message_id"] != message["message_id"]).then_some(())
+        };
+        self.see("that a message is gone", gone).await;
+    }
+}
+
 #[tokio::test]
-async fn times_and_missed_runs_are_edited_by_buttons_and_all_else_in_words() {
+async fn what_no_button_changes_is_said_in_a_reply_and_no_question_stays() {
+    let world = World::new().await;
+    let news = daily(ANN, ANN, "News", 3);
+    world.keep(&[&news]).await;
+    let bot = world.start().await;
+    let id = news.id.to_string();
+    let card = world.opened(ANN, ANN, "News").await;
+    world.press(ANN, &card, "Edit").await;
+    let asked = world.answers(ANN, 2).await.remove(1);
+    // A reply to the question, or to the card itself, is about that task.
+    world.otherwise(Reply::text("It is done."));
+    for (count, replied) in [(1, &asked), (2, &card)] {
+        let reply = Say::new(ANN, ANN, "also in Spanish").reply_to(number(&replied["message_id"]));
+        world.telegram.send(reply).unwrap();
+        let asked = world.asks(count).await.user_text();
+        assert!(asked.contains("also in Spanish") && asked.contains(&format!("task_id=\"{id}\"")), "{asked}");
+    }
+    world.answers(ANN, 4).await;
+    world.press(ANN, &card, "‹ Back").await;
+    world.card(&card, "Next: ", "Run now").await;
+    world.is_gone(&asked).await;
+    assert_eq!(world.refused(), Vec::<String>::new(), "{}", bot.log());
+}
+
+#[tokio::test]
+async fn times_and_missed_runs_are_edited_by_buttons() {
     let world = World::new().await;
     let (news, call) = (daily(ANN, ANN, "News", 3), task(ANN, ANN, "Call mum", "in 2 hours", now()));
     world.keep(&[&news, &call]).await;
@@ -418,23 +454,8 @@ async fn times_and_missed_runs_are_edited_by_buttons_and_all_else_in_words() {
     world.card(&card, &format!("every day {hour:02}:45"), "‹ Back").await;
     assert_eq!(world.press(ANN, &card, "ask").await, "Saved.");
     world.card(&card, "Edit: ", "✓ ask").await;
-
-    // A reply to the question, or to the card itself, is about that task.
-    world.otherwise(Reply::text("It is done."));
-    for (count, replied) in [(1, &asked), (2, &card)] {
-        let reply = Say::new(ANN, ANN, "also in Spanish").reply_to(number(&replied["message_id"]));
-        world.telegram.send(reply).unwrap();
-        let asked = world.asks(count).await.user_text();
-        assert!(asked.contains("also in Spanish") && asked.contains(&format!("task_id=\"{id}\"")), "{asked}");
-    }
-    world.answers(ANN, 4).await;
-    world.press(ANN, &card, "‹ Back").await;
-    world.card(&card, "Next: ", "Run now").await;
-    let question = |view: &View<'_>| {
-        let all = view.messages(ANN);
-        all.iter().all(|message| message["message_id"] != asked["message_id"]).then_some(())
-    };
-    world.see("that the question is gone", question).await;
+    // What a button said nobody has to write any more.
+    world.is_gone(&asked).await;
 
     let card = world.opened(ANN, ANN, "Call mum").await;
     world.press(ANN, &card, "Edit").await;

@@ -121,18 +121,18 @@ async fn a_zone_is_told_by_name_by_place_by_time_or_with_a_button() {
     assert_eq!(
         shown,
         format!(
-            "Time zone\nNobody has said where this chat is. I go by UTC, where it is NN:NN now.\n\n{HOW}"
+            "Time zone\nNobody has said where this chat is, so I use UTC, where it is NN:NN now.\n\n{HOW}"
         )
     );
     assert!(offered.len() > 2 && offered[0].ends_with(" NN:NN"), "{offered:?}");
-    assert_eq!(offered.last().unwrap(), "Settings");
+    assert_eq!(offered.last().unwrap(), "‹ Back");
     let (label, data) = buttons(&card).remove(0);
     let city =
         label.split(' ').rev().skip(1).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join(" ");
     assert!(data.starts_with("zone:set:") && data.ends_with(&city.replace(' ', "_")), "{label}: {data}");
     assert_eq!(world.press(ANN, &card, &label).await, "Saved.");
     let set = world.shows(ANN, number(&card["message_id"]), &format!("{city}: it is ")).await;
-    assert_eq!(labels(&set), ["‹ Back"]);
+    assert_eq!(labels(&set), ["Time zone"]);
 
     assert_eq!(seen(&world.told(ANN, ANN, "/timezone  riga").await).0, "Riga: it is NN:NN.");
     let card = world.told(ANN, ANN, "/timezone").await;
@@ -149,7 +149,7 @@ async fn a_zone_is_told_by_name_by_place_by_time_or_with_a_button() {
     assert_eq!(unknown.0, format!("I do not know the place or time zone “Atlantis”. {HOW}"));
     assert_eq!(unknown.1, offered[..offered.len() - 1]);
     let cleared = world.told(ANN, ANN, "/timezone CLEAR").await;
-    assert!(text(&cleared).contains("I go by UTC"), "{cleared}");
+    assert!(text(&cleared).contains("so I use UTC"), "{cleared}");
 
     let now = now();
     let riga = now.with_timezone(&Tz::Europe__Riga).format("%H:%M");
@@ -198,7 +198,7 @@ async fn config_leads_to_the_same_card_and_back() {
     assert_eq!(seen(&world.shows(ANN, id, "Nobody has said").await), card);
     let set = world.told(ANN, ANN, "/config timezone America/Sao_Paulo").await;
     assert_eq!(timeless(text(&set)), "Sao Paulo: it is NN:NN.");
-    world.press(ANN, &settings, "Settings").await;
+    world.press(ANN, &settings, "‹ Back").await;
     world.shows(ANN, id, "Time zone: America/Sao_Paulo").await;
     world.press(ANN, &settings, "Time zone").await;
     world.shows(ANN, id, "America/Sao_Paulo, where it is ").await;
@@ -275,7 +275,7 @@ async fn the_question_is_answered_in_words_and_tasks_on_a_guess_follow() {
     let moved = world
         .see("nothing to be moved", |view| {
             let card = view.messages(ANN).into_iter().find(|m| m["message_id"] == tokyo["message_id"])?;
-            (labels(card) == ["‹ Back"]).then(|| card.clone())
+            (labels(card) == ["Time zone"]).then(|| card.clone())
         })
         .await;
     assert!(text(&moved).contains(&format!("• Bell at Wall Street — next {news}")), "{moved}");

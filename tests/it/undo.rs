@@ -247,7 +247,7 @@ async fn what_telegram_refuses_is_told_with_its_reason_and_what_it_never_saw_can
     let answer = world.did("ban her", ban()).await;
     world.telegram.fail("unbanChatMember", Failure::RetryAfter(3600), 1);
     let toast = world.press(ANN, &answer, UNDO).await;
-    assert_eq!(toast, "Telegram does not do all of it just now. Press again later.");
+    assert_eq!(toast, "Telegram cannot do all of it right now. Press again later.");
     world.telegram.fail(
         "unbanChatMember",
         refused("Bad Request: not enough rights to restrict/unrestrict chat member"),

@@ -48,6 +48,19 @@ impl Fingerprint {
     }
 }
 
+/// The name of a method as words: `send poll`.
+#[must_use]
+pub fn method_words(method: &str) -> String {
+    let mut words = String::with_capacity(method.len() + 4);
+    for letter in method.chars() {
+        if letter.is_ascii_uppercase() {
+            words.push(' ');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    words
+}
+
 /// JSON with the keys of its objects in order: the same for values that differ only in that.
 #[must_use]
 pub fn canonical(value: &Value) -> String {

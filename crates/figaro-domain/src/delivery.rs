@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chat::Place;
 use figaro_base::ids::{
-    ChatId, DeliveryId, EntryId, MemoryId, MessageId, RecordId, RunId, SessionId, TaskId,
+    ChatId, DeliveryId, EntryId, MemoryId, MessageId, NoteId, RecordId, RunId, SessionId, TaskId,
 };
 
 /// A reply that Telegram has not confirmed in full yet.
@@ -132,6 +132,10 @@ pub enum Author {
     Rename(SessionId),
     /// Figaro, who asks for other words for this memory: a reply gives them.
     Reword(MemoryId),
+    /// Figaro, who asks for the instructions of the chat: a reply gives them.
+    Instructions,
+    /// Figaro, who asks how the model of the chat should write: a reply gives a parameter and its value.
+    Writing,
 }
 
 /// How a delivery ended.
@@ -175,6 +179,8 @@ pub enum Action {
     Pin,
     /// Has the bot remind of the record.
     Remind(RecordId),
+    /// Shows the list with this note, in a message of its own.
+    ShowNotes(NoteId),
     /// Runs the task now; its schedule stays as it is.
     RunTask(TaskId),
     /// Skips the missed run of the task that the notice asks about.
@@ -189,6 +195,8 @@ pub enum Action {
     ApproveHour,
     /// Has it not made.
     ApproveDeny,
+    /// Shows the call with all its arguments.
+    ApproveDetails,
     /// Takes back what the turn did in chats.
     Undo,
     /// What the task reminded of is done.

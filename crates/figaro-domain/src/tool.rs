@@ -7,7 +7,7 @@ use super::observation::Observation;
 use super::said::Said;
 use super::source::{Source, add_sources};
 use super::usage::Usage;
-use figaro_base::ids::{MessageId, RecordId, RunId, TaskId};
+use figaro_base::ids::{MessageId, NoteId, RecordId, RunId, TaskId};
 
 /// What a call does to the world; decides whether a restart may repeat it and what policy asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +67,9 @@ pub struct SideEffects {
     /// Records that were saved and offer reminders.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remindable: Vec<RecordId>,
+    /// A note of the list that was changed or looked at last, and is still there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noted: Option<NoteId>,
     /// The model has seen what tasks are stored, and may well speak of them.
     #[serde(default)]
     pub looked: bool,
@@ -139,6 +142,7 @@ impl SideEffects {
                 self.remindable.push(record);
             }
         }
+        self.noted = later.noted.or(self.noted);
         if let Some(later) = later.observation {
             self.observation.get_or_insert_default().add(*later);
         }

@@ -137,6 +137,17 @@ impl Texts {
         let year = if at.year() == this_year { String::new() } else { format!(" {}", at.year()) };
         format!("{weekday} {} {month}{year} {:02}:{:02}", at.day(), at.hour(), at.minute())
     }
+
+    /// A time as people say it by the same clock as this one: `today 09:00`, `tomorrow 07:30`, `Tue 1 Dec 07:30`.
+    #[must_use]
+    pub fn spoken<Z: TimeZone>(&self, at: &DateTime<Z>, now: &DateTime<Z>) -> String {
+        let day = match (at.naive_local().date() - now.naive_local().date()).num_days() {
+            0 => self.day_today(),
+            1 => self.day_tomorrow(),
+            _ => return self.dated(at, now.year()),
+        };
+        format!("{day} {:02}:{:02}", at.hour(), at.minute())
+    }
 }
 
 impl<'de> Deserialize<'de> for Texts {

@@ -33,6 +33,7 @@ pub(super) fn router(bot: &Bot, onward: Onward<'_>) -> Router {
         inbox: base.store.clone(),
         people: base.store.clone(),
         conversations: base.store.clone(),
+        outbox: base.store.clone(),
         settings: base.store.clone(),
         pins: base.store.clone(),
         receptions: base.store.clone(),

@@ -41,6 +41,7 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
         tools: tools.clone(),
         ledger: ledger.clone(),
         locales: base.languages.locales.clone(),
+        default_zone: base.settings.timezone,
         notices: Arc::default(),
         parked: base.parked.clone(),
         delivery,

@@ -45,7 +45,7 @@ macro_rules! faults {
 // Telegram does not take what is sent.
 faults! { sending:
     telegram_asks_to_wait {
-        person: ["Worth the wait."], owner: ["Figaro […]\nWaiting: 1\n[…]", "At once."],
+        person: ["Worth the wait."], owner: ["Figaro […]\nMessages waiting: 1[…]", "At once."],
         log: ["a message could not be sent; trying again[…]Telegram asks to wait 3 s"], exit: 0
     }
     the_connection_of_a_send_breaks {
@@ -119,7 +119,7 @@ faults! { fetching:
 // Telegram sends what is no JSON.
 faults! { unreadable:
     updates_cannot_be_read {
-        person: ["Yes?"], owner: ["Figaro […]9 unreadable records[…]"],
+        person: ["Yes?"], owner: ["Figaro […]cannot be read: 9[…]"],
         log: ["an update cannot be read and is not answered", "kept for KEEP_DAYS"], exit: 0
     }
     updates_have_no_id {
@@ -186,8 +186,8 @@ faults! { clock:
 faults! { process:
     the_server_of_tools_is_killed {
         person: [],
-        owner: ["", "There it is.", "Figaro […]MCP server restarts: 1[…]",
-                "", "There it is.", "Figaro […]MCP server restarts: 2[…]"],
+        owner: ["", "There it is.", "Figaro […]restarted: 1[…]",
+                "", "There it is.", "Figaro […]restarted: 2[…]"],
         log: ["the Telegram MCP server ended […]restarts=1", "the Telegram MCP server ended […]restarts=2"], exit: 0
     }
     ctrl_c_is_pressed_twice_during_an_answer {
@@ -252,7 +252,7 @@ faults! { models:
     a_key_is_refused {
         person: ["⚠️ Meu modelo recusa a chave. Só o dono pode resolver isso. Sua mensagem está guardada."],
         owner: ["⚠️ My model refuses its key. Only the owner can mend that. Your message is kept.\n\
-                 turn […]: unauthorized"],
+                 In the log: turn […]"],
         log: ["a turn failed"], exit: 0
     }
     a_model_fails_in_a_group {
@@ -265,7 +265,7 @@ const MODEL: &[(&str, &str)] = &[
     ("its key is refused", "⚠️ My model refuses its key.[…]"),
     (
         "it is gone",
-        "⚠️ openai:offline is not served any more. Its provider has: openai:offline-text. Choose one[…]",
+        "⚠️ openai:offline is no longer available. Its provider has: openai:offline-text. Choose one[…]",
     ),
     ("the prompt is too long", "⚠️ This conversation has become too long[…]"),
     ("the request is bad", "⚠️ The model refused this request.[…]"),

@@ -174,7 +174,7 @@ pub async fn a_key_is_refused() -> Left {
     let bot = world.start_open().await;
     let answer = world.ask("mine").await;
     let (_, detail) = text(&answer).split_once('\n').unwrap();
-    let turn = detail.strip_prefix("turn ").unwrap().strip_suffix(": unauthorized").unwrap();
+    let turn = detail.strip_prefix("In the log: turn ").unwrap();
     let log = bot.log();
     assert!(log.lines().any(|line| line.contains(turn) && line.contains("a turn failed")), "{log}");
     assert_eq!(answer["entities"][0]["type"], "code", "easy to copy");

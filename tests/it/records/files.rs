@@ -52,12 +52,12 @@ async fn a_wrong_file_stops_the_start_and_while_it_runs_the_last_good_packs_hold
 
     let mended = format!("{SHOP}    render: \"{{{{ name }}}} at {{{{ price }}}}\"\n");
     write(world.folder.path(), "shop.yaml", &mended);
-    says(&world, ANN, "The files of context packs were read").await;
+    says(&world, ANN, "I have read the files of context packs").await;
     assert_eq!(told(&asked(&world, HERE, "prices, please").await), ["product: Tea at 3.5 EUR"]);
 
     // A pack that is gone is not there; what was saved in it waits for it.
     fs::remove_file(world.folder.path().join("prompts/packs/shop.yaml")).unwrap();
-    says(&world, ANN, "Packs of yours: none").await;
+    says(&world, ANN, "Your packs: none").await;
     let request = asked(&world, HERE, "any price?").await;
     assert!(told(&request).is_empty() && !request.tool_names().contains(&"save_record"), "{request:?}");
     let card = world.told(ANN, ANN, "/records").await;

@@ -59,6 +59,24 @@ async fn what_people_state_is_saved_in_the_forms_of_the_pack_that_the_chat_has_c
 }
 
 #[tokio::test]
+async fn a_record_is_added_by_a_button_and_a_reply_in_ones_own_words() {
+    let (world, _bot) = caring().await;
+    let card = world.told(ANN, ANN, "/records").await;
+    assert!(labels(&card).contains(&"Add".to_owned()), "{card}");
+    world.press(ANN, &card, "Patient").await;
+    let kind = world.shows(ANN, number(&card["message_id"]), "Patient\n").await;
+    world.press(ANN, &kind, "Add").await;
+    let question = says(&world, ANN, "Patient: what should I save?").await;
+    let wanted = json!({"kind": "patient", "fields": {"name": "Mary"}});
+    world.when("Mary needs care", Reply::call("save_record", wanted));
+    world.when("Mary needs care", Reply::text("Saved Mary."));
+    let reply = Say::new(ANN, ANN, "Mary needs care").reply_to(number(&question["message_id"]));
+    world.telegram.send(reply).unwrap();
+    says(&world, ANN, "Saved Mary.").await;
+    assert!(labels(&world.told(ANN, ANN, "/records").await).contains(&"Patient (1)".to_owned()));
+}
+
+#[tokio::test]
 async fn several_records_of_one_message_are_saved_in_one_step() {
     let (world, _bot) = caring().await;
     let patient = |name: &str| ("save_record", json!({"kind": "patient", "fields": {"name": name}}));

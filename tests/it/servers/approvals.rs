@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{server, with};
 use crate::check::words;
-use crate::support::scene::text;
+use crate::support::scene::{number, text};
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World, proc};
 
 #[tokio::test]
@@ -19,11 +19,12 @@ async fn an_owner_approves_each_call_and_it_is_made_once_as_it_was_shown() {
     bot.logged("an MCP server is ready").await;
     world.calls(BOB, "echo this", "box__echo", json!({"text": "hello"})).await;
     let card = world.asks_to_approve(BOB).await;
-    for words in
-        ["Call echo of the MCP server box", "box__echo", "\"text\": \"hello\"", "Only an owner of mine"]
-    {
+    for words in ["Use echo of the tool server box: hello", "Only an owner of mine"] {
         assert!(text(&card).contains(words), "{words} in {}", text(&card));
     }
+    world.press(BOB, &card, "Details").await;
+    let whole = world.shows(BOB, number(&card["message_id"]), "box__echo").await;
+    assert!(text(&whole).contains("\"text\": \"hello\""), "{whole}");
     assert_eq!(world.press(BOB, &card, "✓ Once").await, "Only an owner of the bot can approve it.");
     // An owner sees it by /approve and presses there.
     let list = world.told(ANN, ANN, "/approve").await;
@@ -65,7 +66,7 @@ async fn what_was_approved_is_called_at_the_server_that_was_asked_about_and_at_n
         // One is approved for an hour, another still waits.
         world.calls(ANN, "the first", "box__echo", hello.clone()).await;
         let card = world.asks_to_approve(ANN).await;
-        world.press(ANN, &card, "✓ Such calls for 1 h").await;
+        world.press(ANN, &card, "✓ For 1 h").await;
         assert_eq!(world.result_of("the first").await["result"], "hello");
         world.calls(BOB, "of Bob", "box__echo", hello.clone()).await;
         world.asks_to_approve(BOB).await;
@@ -109,7 +110,7 @@ async fn no_approval_is_used_up_while_its_server_is_being_started() {
     assert!(bot.stop().success());
     let bot = world.helped_as_before().await;
     let told = world.press(ANN, &card, "✓ Once").await;
-    assert!(told.starts_with("The MCP server of this call is not ready"), "{told}");
+    assert!(told.starts_with("The tool server of this is not ready"), "{told}");
     fs::remove_file(&gate).unwrap();
     // The log is that of both.
     let starts = |bot: &Bot| bot.log().matches("an MCP server is ready").count();

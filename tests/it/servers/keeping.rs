@@ -70,13 +70,13 @@ async fn an_owner_sees_a_server_and_starts_it_anew() {
     let id = card["message_id"].as_i64().unwrap();
     let one = world.shows(ANN, id, "stdio: python3").await;
     insta::assert_snapshot!(text(&one));
-    assert_eq!(world.press(ANN, &one, "Start anew").await, "It is started anew.");
+    assert_eq!(world.press(ANN, &one, "Restart").await, "It is being restarted.");
     bot.logged("an MCP server is started anew").await;
     let restarted = async {
         loop {
             world.press(ANN, &one, "Refresh").await;
             let now = world.telegram.messages(ANN).into_iter().find(|m| m["message_id"] == id).unwrap();
-            if text(&now).contains("Started anew: 1 times") && text(&now).contains("ready") {
+            if text(&now).contains("Restarts: 1") && text(&now).contains("ready") {
                 break;
             }
         }

@@ -34,11 +34,11 @@ async fn owners_open_tools_by_the_file_and_by_rules_and_a_servers_word_opens_non
     // The star leaves out what the server itself calls destructive.
     world.calls(ANN, "wipe it", "box__wipe", json!({})).await;
     let card = world.asks_to_approve(ANN).await;
-    assert_eq!(labels(&card), ["✓ Once", "✗ Deny"], "what destroys is approved one by one");
+    assert_eq!(labels(&card), ["✓ Once", "✗ Deny", "Details"], "what destroys is approved one by one");
     world.press(ANN, &card, "✗ Deny").await;
     // And what it says nothing of.
     world.calls(BOB, "Bob counts", "box__count", json!({})).await;
-    assert_eq!(labels(&world.asks_to_approve(BOB).await), ["✓ Once", "✗ Deny"]);
+    assert_eq!(labels(&world.asks_to_approve(BOB).await), ["✓ Once", "✗ Deny", "Details"]);
     assert!(world.result_of("wipe it").await["error"].as_str().unwrap().contains("denied"));
     // All tools are offered where none can be found, but for the one that the file takes away.
     let request = world.asks(1).await;
@@ -52,7 +52,7 @@ async fn owners_open_tools_by_the_file_and_by_rules_and_a_servers_word_opens_non
     bot.logged("an MCP server is ready").await;
     world.calls(ANN, "echo", "box__echo", json!({"text": "x"})).await;
     let card = world.asks_to_approve(ANN).await;
-    assert_eq!(labels(&card), ["✓ Once", "✓ Such calls for 1 h", "✗ Deny"]);
+    assert_eq!(labels(&card), ["✓ Once", "✓ For 1 h", "✗ Deny", "Details"]);
 }
 
 #[tokio::test]

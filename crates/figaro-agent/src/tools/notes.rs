@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{About, Tool, ToolContext, ToolError, as_data, typed};
+use super::{About, Tool, ToolContext, ToolError, ToolOutput, as_data, typed};
 use figaro_base::ids::NoteId;
 use figaro_domain::note::{MAX_CONTENT_CHARS, MAX_KEY_CHARS, MAX_NOTES, Note, by_key, normal_key};
-use figaro_domain::tool::{Effect, StatusKey};
+use figaro_domain::tool::{Effect, SideEffects, StatusKey};
 use figaro_store::{Added, NoteStore};
 
 /// What a chat shows while one of these tools is at work.
@@ -42,8 +42,12 @@ pub(crate) fn add(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
             let (chat, author) = (context.place.chat, Some(context.speaker.user));
             let note = Note { id: NoteId::new(), chat, key, content, author, created_at: context.now };
             match store.add_note(&note, MAX_NOTES).await? {
-                Added::New => Ok(json!({"success": true, "note_id": note.id, "key": note.key})),
-                Added::Already(id) => Ok(json!({"success": true, "note_id": id, "already_there": true})),
+                Added::New => {
+                    Ok(of_list(json!({"success": true, "note_id": note.id, "key": note.key}), Some(note.id)))
+                }
+                Added::Already(id) => {
+                    Ok(of_list(json!({"success": true, "note_id": id, "already_there": true}), Some(id)))
+                }
                 Added::Full => {
                     Err(ToolError::ForModel(format!("this chat has {MAX_NOTES} notes; remove some first")))
                 }
@@ -70,16 +74,18 @@ pub(crate) fn list(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
         async move {
             let key = key.as_deref().map(read_key).transpose()?;
             let notes = store.notes(context.place.chat).await?;
-            let lists: Vec<Value> = by_key(&notes)
+            let mut lists = by_key(&notes);
+            lists.retain(|(name, _)| key.as_ref().is_none_or(|key| key == name));
+            let first = lists.first().and_then(|(_, notes)| notes.first()).map(|note| note.id);
+            let lists: Vec<Value> = lists
                 .into_iter()
-                .filter(|(name, _)| key.as_ref().is_none_or(|key| key == name))
                 .map(|(key, notes)| {
                     let items: Vec<Value> =
                         notes.iter().map(|n| json!({"note_id": n.id, "content": n.content})).collect();
                     json!({"key": key, "notes": items})
                 })
                 .collect();
-            Ok(as_data("lists", lists.into()))
+            Ok(of_list(as_data("lists", lists.into()), first))
         }
     })
 }
@@ -103,7 +109,10 @@ pub(crate) fn remove(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
                 || ToolError::ForModel(format!("no note has the id {note_id}; list_notes shows the ids"));
             let id: NoteId = note_id.parse().map_err(|_not_an_id| unknown())?;
             let removed = store.remove_note(context.place.chat, id).await?.ok_or_else(unknown)?;
-            Ok(as_data("removed", json!({"key": removed.key, "content": removed.content})))
+            let left = store.notes(context.place.chat).await?;
+            let left = left.iter().find(|note| note.key == removed.key).map(|note| note.id);
+            let value = as_data("removed", json!({"key": removed.key, "content": removed.content}));
+            Ok(of_list(value, left))
         }
     })
 }
@@ -130,6 +139,11 @@ pub(crate) fn clear(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
             Ok(json!({"success": true, "removed": removed.len()}))
         }
     })
+}
+
+/// A result that tells of the list with this note.
+fn of_list(value: Value, noted: Option<NoteId>) -> ToolOutput {
+    ToolOutput { side_effects: SideEffects { noted, ..SideEffects::default() }, ..value.into() }
 }
 
 fn read_key(key: &str) -> Result<String, ToolError> {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
@@ -56,6 +57,8 @@ pub struct Ender {
     pub ledger: Arc<Ledger>,
     /// The texts for people, by language.
     pub locales: Arc<Locales>,
+    /// The zone of chats that set none.
+    pub default_zone: Tz,
     /// Turns that wait for a person.
     pub parked: Parked,
     /// About whom owners were told that something is to be approved, and when.
@@ -181,12 +184,23 @@ impl Ender {
             question,
             texts: self.texts(question),
             now: self.reporter.now(),
+            zone: self.zone(question, outcome).await,
             has_shown: is_early && !is_task && self.delivery.has_shown(turn.id).await,
             has_acted: outcome.error().is_some() && is_task && self.has_acted(turn).await,
             can_undo: self.can_undo(turn).await,
             called_off: self.called_off(turn).await,
             cards: self.cards(turn, question, outcome).await,
         }
+    }
+
+    /// The zone of the chat. Only what waits for a person tells a time.
+    async fn zone(&self, question: &Question, outcome: &Outcome) -> Tz {
+        let first = question.parts.first().filter(|_| matches!(outcome, Outcome::Parked(_)));
+        let Some(first) = first else { return self.default_zone };
+        let config = self.settings.chat_config(first.place.chat).await;
+        let config =
+            config.inspect_err(|error| self.reporter.report(error, "the zone of a chat could not be read"));
+        config.ok().and_then(|config| config.timezone).unwrap_or(self.default_zone)
     }
 
     /// Whether a turn did what can be taken back. It is looked up and not kept with the turn, so that no end of it hides that.

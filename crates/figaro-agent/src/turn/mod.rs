@@ -30,3 +30,5 @@ pub mod taken_up;
 pub mod trace;
 pub mod unfinished;
 pub mod window;
+
+pub use self::finish::approval_details;

@@ -16,6 +16,8 @@ pub(crate) enum Approve {
     Open(RunId, Page),
     /// Says this to the call that this turn waits with; of a card that was opened from the list, with its page.
     Rule(RunId, Ruled, Option<Page>),
+    /// Shows the call that this turn waits with, with or without its details; of a card that was opened from the list, with its page.
+    Details(RunId, bool, Option<Page>),
     /// Ends the hour for which the call of this turn was approved; of the list, with its page.
     End(RunId, Option<Page>),
 }
@@ -30,6 +32,10 @@ impl Display for Approve {
         match self {
             Self::List(page) => write!(f, "{name}:list:{page}"),
             Self::Open(turn, page) => write!(f, "{name}:open:{turn}:{page}"),
+            Self::Details(turn, is_whole, page) => {
+                write!(f, "{name}:{}:{turn}", if *is_whole { "details" } else { "brief" })?;
+                page.map_or(Ok(()), |page| write!(f, ":{page}"))
+            }
             Self::End(turn, page) => {
                 write!(f, "{name}:end:{turn}")?;
                 page.map_or(Ok(()), |page| write!(f, ":{page}"))
@@ -58,6 +64,8 @@ impl FromStr for Approve {
             "once" => Self::Rule(fields.parse()?, Ruled::Once, fields.parse().ok()),
             "hour" => Self::Rule(fields.parse()?, Ruled::Hour, fields.parse().ok()),
             "deny" => Self::Rule(fields.parse()?, Ruled::Denied, fields.parse().ok()),
+            "details" => Self::Details(fields.parse()?, true, fields.parse().ok()),
+            "brief" => Self::Details(fields.parse()?, false, fields.parse().ok()),
             "end" => Self::End(fields.parse()?, fields.parse().ok()),
             _ => return Err(Gone),
         };

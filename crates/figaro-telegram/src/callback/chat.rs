@@ -76,6 +76,8 @@ pub(crate) enum Notes {
     Lists(Page),
     /// Shows a page of the list with this note.
     Open(NoteId, Page),
+    /// The same in a message of its own, as it stands under an answer.
+    Show(NoteId),
     /// Removes a note that is done.
     Done(NoteId),
     /// Removes a note.
@@ -94,6 +96,7 @@ impl Display for Notes {
         match self {
             Self::Lists(page) => write!(f, "{name}:list:{page}"),
             Self::Open(note, page) => write!(f, "{name}:open:{note}:{page}"),
+            Self::Show(note) => write!(f, "{name}:show:{note}"),
             Self::Done(note) => write!(f, "{name}:done:{note}"),
             Self::Remove(note) => write!(f, "{name}:drop:{note}"),
             Self::Undo(note) => write!(f, "{name}:undo:{note}"),
@@ -109,6 +112,7 @@ impl FromStr for Notes {
         let press = match fields.word()? {
             "list" => Self::Lists(fields.page()),
             "open" => Self::Open(fields.parse()?, fields.page()),
+            "show" => Self::Show(fields.parse()?),
             "done" => Self::Done(fields.parse()?),
             "drop" => Self::Remove(fields.parse()?),
             "undo" => Self::Undo(fields.parse()?),

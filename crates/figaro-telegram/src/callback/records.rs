@@ -48,6 +48,8 @@ pub(crate) enum Records {
     Kind(KindKey, Page),
     /// Shows one record.
     Open(RecordId),
+    /// Asks what is to be saved; of the card of a kind, with that kind.
+    Add(Option<KindKey>),
     /// Has the bot remind of it.
     Remind(RecordId),
     /// Draws a chart of its readings: the first, the second, …
@@ -68,6 +70,7 @@ impl Records {
             Self::Kinds | Self::Packs(_) | Self::Kind(..) | Self::Open(_) | Self::Chart(..) => false,
             Self::Take(..)
             | Self::Leave(..)
+            | Self::Add(_)
             | Self::Remind(_)
             | Self::Ask(_)
             | Self::Remove(_)
@@ -90,6 +93,8 @@ impl Display for Records {
             Self::Leave(pack, page) => write!(f, "{name}:off:{pack}:{page}"),
             Self::Kind(kind, page) => write!(f, "{name}:kind:{kind}:{page}"),
             Self::Open(record) => write!(f, "{name}:open:{record}"),
+            Self::Add(None) => write!(f, "{name}:add"),
+            Self::Add(Some(kind)) => write!(f, "{name}:add:{kind}"),
             Self::Remind(record) => write!(f, "{name}:remind:{record}"),
             Self::Chart(record, at) => write!(f, "{name}:chart:{record}:{at}"),
             Self::Ask(record) => write!(f, "{name}:ask:{record}"),
@@ -111,6 +116,7 @@ impl FromStr for Records {
             "off" => Self::Leave(fields.parse()?, fields.page()),
             "kind" => Self::Kind(fields.parse()?, fields.page()),
             "open" => Self::Open(fields.parse()?),
+            "add" => Self::Add(fields.parse().ok()),
             "remind" => Self::Remind(fields.parse()?),
             "chart" => Self::Chart(fields.parse()?, fields.parse()?),
             "ask" => Self::Ask(fields.parse()?),

@@ -59,6 +59,8 @@ pub(crate) enum Config {
     Ask(Field),
     /// Gives a setting this value. Anyone who may not change the chat's settings is told so.
     Set(Choice),
+    /// Asks for the instructions, to be written in a reply.
+    Type,
     /// Takes the value of a setting away: the default holds again.
     Clear(Field),
 }
@@ -103,6 +105,7 @@ impl Display for Config {
             Self::Show => write!(f, "{name}:show"),
             Self::Ask(field) => write!(f, "{name}:ask:{}", field.name()),
             Self::Set(Choice { field, value }) => write!(f, "{name}:set:{}:{value}", field.name()),
+            Self::Type => write!(f, "{name}:type"),
             Self::Clear(field) => write!(f, "{name}:clear:{}", field.name()),
         }
     }
@@ -117,6 +120,7 @@ impl FromStr for Config {
             "show" => Self::Show,
             "ask" => Self::Ask(fields.parse()?),
             "set" => Self::Set(Choice::new(fields.parse()?, fields.rest()?).ok_or(Gone)?),
+            "type" => Self::Type,
             "clear" => Self::Clear(fields.parse()?),
             _ => return Err(Gone),
         };
@@ -206,6 +210,8 @@ pub(crate) enum Model {
     Clear,
     /// Shows the card with how the model writes.
     Writing,
+    /// Asks for a parameter of how it writes, to be written in a reply.
+    Type,
     /// Takes all parameters of how it writes away.
     Plain,
 }
@@ -223,6 +229,7 @@ impl Display for Model {
             Self::Set(model) => write!(f, "{name}:set:{model}"),
             Self::Clear => write!(f, "{name}:clear"),
             Self::Writing => write!(f, "{name}:writing"),
+            Self::Type => write!(f, "{name}:type"),
             Self::Plain => write!(f, "{name}:plain"),
         }
     }
@@ -239,6 +246,7 @@ impl FromStr for Model {
             "set" => Self::Set(fields.rest()?.parse()?),
             "clear" => Self::Clear,
             "writing" => Self::Writing,
+            "type" => Self::Type,
             "plain" => Self::Plain,
             _ => return Err(Gone),
         };

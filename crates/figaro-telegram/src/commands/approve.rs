@@ -14,11 +14,12 @@ use super::take_back::TakeBack;
 use crate::callback::{Approve as Button, Back, Family, Page, family};
 use crate::send;
 use figaro_agent::tools::telegram::Approvers;
+use figaro_agent::turn::approval_details;
 use figaro_agent::turn::parked::Parked;
 use figaro_agent::turn::queue::{Job, Mailboxes};
 use figaro_base::ids::RunId;
 use figaro_base::text::{as_markdown, one_line, utf16_len};
-use figaro_domain::approval::{Approval, Grant, Ruled, Ruling};
+use figaro_domain::approval::{Approval, Grant, Ruled, Ruling, method_words};
 use figaro_domain::turn::ParkedTurn;
 use figaro_markup::{File, render};
 use figaro_mcp_client::servers::{Phase, Servers};
@@ -29,7 +30,9 @@ use figaro_store::{AuditStore, StoreError};
 
 /// What a call does is named in the list in so many characters.
 const GIST_CHARS: usize = 60;
-/// What a long call is called that goes out as a document.
+/// So many lines of a card say what was asked, where, and by whom.
+const ASKED_LINES: usize = 3;
+/// The name of the document with a call that is too long for a message.
 const FILE_NAME: &str = "call.md";
 
 /// Shows what waits for an approval, takes what people say to it, and ends what they have approved for an hour.
@@ -101,7 +104,8 @@ impl Command for Approve {
                 Pressed::toast(texts.owner_only())
             }
             Button::List(page) => Pressed::card(self.list(asker, page)),
-            Button::Open(run, page) => self.open(asker, run, page).await,
+            Button::Open(run, page) => self.open(asker, run, page),
+            Button::Details(run, is_whole, page) => self.details(asker, run, is_whole, page).await,
         })
     }
 }
@@ -132,7 +136,8 @@ impl Approve {
         let ends = |grant: &Grant| {
             let left = (grant.until - self.cards.now()).num_minutes().max(1);
             let who = one_line(&grant.requester.name, GIST_CHARS / 3);
-            let label = format!("{}: {who}, {} ({left} min)", texts.button_approve_end(), grant.method);
+            let what = method_words(&grant.method);
+            let label = format!("{}: {who}, {what} ({left} min)", texts.button_approve_end());
             vec![send::Button::new(one_line(&label, GIST_CHARS), Button::End(grant.run, Some(number(page))))]
         };
         let row = |parked: &ParkedTurn| {
@@ -168,25 +173,47 @@ impl Approve {
         })
     }
 
-    /// The call that a turn waits with; what is too long for a card comes as a file too.
-    async fn open(&self, asker: &Asker, run: RunId, page: Page) -> Pressed {
-        let texts = self.cards.texts(asker);
-        let Some(parked) = self.waiting(asker).into_iter().find(|parked| parked.turn.id == run) else {
-            return Pressed::both(texts.gone(), self.list(asker, page));
+    /// The call that a turn waits with.
+    fn open(&self, asker: &Asker, run: RunId, page: Page) -> Pressed {
+        match self.waiting(asker).into_iter().find(|parked| parked.turn.id == run) {
+            Some(parked) => Pressed::card(self.card(asker, &parked, Some(page), None)),
+            None => Pressed::both(self.cards.texts(asker).gone(), self.list(asker, page)),
+        }
+    }
+
+    /// The same with its details or without them, for those who see its card; what is too long for a message comes as a file.
+    async fn details(&self, asker: &Asker, run: RunId, is_whole: bool, page: Option<Page>) -> Pressed {
+        let Some(parked) = self.parked.with_approval(run) else { return Pressed::Stale };
+        let is_here = parked.place.chat == asker.place.chat;
+        let is_owners = asker.is_owner_alone();
+        let Some(approval) = parked.question.approval.as_deref().filter(|_| is_here || is_owners) else {
+            return Pressed::toast(self.cards.texts(asker).gone());
         };
+        let whole = is_whole.then(|| approval_details(self.cards.texts(asker), approval));
+        let fits = |whole: &String| utf16_len(whole) + utf16_len(&parked.question.text) < CARD_UNITS;
+        if let Some(whole) = whole.clone().filter(|whole| !fits(whole)) {
+            let (name, language) = (FILE_NAME.to_owned(), Some("markdown".to_owned()));
+            self.cards.send_file(asker, File { name, language, content: whole }).await;
+            return Pressed::Shown { toast: None, card: None };
+        }
+        Pressed::card(self.card(asker, &parked, page, whole))
+    }
+
+    /// What is asked, with these details, and the buttons that answer it.
+    fn card(&self, asker: &Asker, parked: &ParkedTurn, page: Option<Page>, details: Option<String>) -> Card {
+        let (texts, run) = (self.cards.texts(asker), parked.turn.id);
         let may_last = parked.question.approval.as_deref().is_some_and(|approval| approval.may_last);
-        let button = |label: &str, ruled| send::Button::new(label, Button::Rule(run, ruled, Some(page)));
+        let button = |label: &str, ruled| send::Button::new(label, Button::Rule(run, ruled, page));
         let hour = may_last.then(|| button(texts.button_approve_hour(), Ruled::Hour));
         let once = button(texts.button_approve_once(), Ruled::Once);
         let deny = button(texts.button_approve_deny(), Ruled::Denied);
-        let row = [once].into_iter().chain(hour).chain([deny]).collect();
-        let back = vec![send::Button::new(texts.button_back(), Button::List(page))];
-        let words = &parked.question.text;
-        if !fits(words) {
-            let (name, language) = (FILE_NAME.to_owned(), Some("markdown".to_owned()));
-            self.cards.send_file(asker, File { name, language, content: words.clone() }).await;
-        }
-        Pressed::card(Card::markdown(words).row(row).row(back))
+        let other = if details.is_some() { texts.button_details_hide() } else { texts.button_details() };
+        let other = send::Button::new(other, Button::Details(run, details.is_none(), page));
+        let back = page.map(|page| send::Button::new(texts.button_back(), Button::List(page)));
+        let words = [Some(parked.question.text.clone()), details];
+        Card::markdown(&words.into_iter().flatten().collect::<Vec<_>>().join("\n\n"))
+            .row([once].into_iter().chain(hour).chain([deny]).collect())
+            .row([other].into_iter().chain(back).collect())
     }
 
     /// Whether the server of a call is being started or tried again: an approval counts once, and would be used up for nothing.
@@ -235,22 +262,15 @@ impl Approve {
             Ruled::Denied => texts.approval_denied(),
         };
         let words = fill(words, &[("name", &ruling.name)]);
-        // Of a long call the buttons may stand under a file.
-        if page.is_none() && !fits(&parked.question.text) {
-            return Ok(Pressed::Over(words));
-        }
         let back = page.map(|page| send::Button::new(texts.button_back(), Button::List(page)));
         let end = (ruled == Ruled::Hour)
             .then(|| send::Button::new(texts.button_approve_end(), Button::End(run, None)));
         let line = as_markdown(&words);
-        let shown = Card::markdown(&format!("{}\n\n{line}", parked.question.text));
+        // Who could say yes, and until when, matters no more.
+        let asked: Vec<&str> = parked.question.text.lines().take(ASKED_LINES).collect();
+        let shown = Card::markdown(&format!("{}\n\n{line}", asked.join("\n")));
         Ok(Pressed::both(words, shown.row(end.into_iter().chain(back).collect())))
     }
-}
-
-/// Whether a message takes these words.
-fn fits(words: &str) -> bool {
-    utf16_len(words) < CARD_UNITS
 }
 
 /// The first line of Markdown as plain text, from behind what is marked in it.

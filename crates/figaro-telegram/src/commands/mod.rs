@@ -54,6 +54,7 @@ pub use memory::Rewordings;
 pub(crate) use memory::consent_card;
 pub use persona::Personas;
 pub use removed::Erasures;
+pub(crate) use replies::asked_by;
 pub(crate) use retry::action_buttons;
 pub use sessions::Renames;
 pub use table::CommandTable;

@@ -59,6 +59,12 @@ impl Command for Notes {
         Ok(match press.data.parse()? {
             callback::Notes::Lists(page) => Pressed::card(self.lists(asker, page).await?),
             callback::Notes::Open(note, page) => self.open_key(asker, note, page).await?,
+            callback::Notes::Show(note) => {
+                if let Pressed::Shown { card: Some(card), .. } = self.open_key(asker, note, 0).await? {
+                    self.cards.show(asker, card).await;
+                }
+                Pressed::Shown { toast: None, card: None }
+            }
             callback::Notes::Done(note) => self.remove(asker, note, true).await?,
             callback::Notes::Remove(note) => self.remove(asker, note, false).await?,
             callback::Notes::Undo(note) => self.undo(asker, note).await?,

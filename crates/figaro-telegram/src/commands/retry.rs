@@ -14,7 +14,7 @@ use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Reques
 use super::handles::Handles;
 use super::model::{ChatModels, Purpose};
 use crate::callback::{
-    Approve, Back, Family, KeepAnswer, Records, Retry as Button, TaskPress, TaskVerb, Tasks, TurnTag,
+    Approve, Back, Family, KeepAnswer, Notes, Records, Retry as Button, TaskPress, TaskVerb, Tasks, TurnTag,
 };
 use crate::send;
 use figaro_agent::turn::question::{Again, Question};
@@ -30,7 +30,7 @@ use figaro_store::{ConversationStore, StoreError};
 /// For so long a message whose button was pressed is remembered: until the turn that it began is stored.
 const REMEMBERED: TimeDelta = TimeDelta::minutes(1);
 
-/// The row of buttons under the answer of a turn; no row if nothing can be done.
+/// The rows of buttons under the answer of a turn; none if nothing can be done.
 #[must_use]
 pub(crate) fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> Vec<Vec<send::Button>> {
     let turn = TurnTag::of(run);
@@ -46,8 +46,12 @@ pub(crate) fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> V
         Action::ApproveOnce => rules(texts.button_approve_once(), Ruled::Once),
         Action::ApproveHour => rules(texts.button_approve_hour(), Ruled::Hour),
         Action::ApproveDeny => rules(texts.button_approve_deny(), Ruled::Denied),
+        Action::ApproveDetails => {
+            send::Button::new(texts.button_details(), Approve::Details(run, true, None))
+        }
         Action::Undo => send::Button::new(texts.button_undo(), Back(run)),
         Action::Remind(record) => send::Button::new(texts.button_remind(), Records::Remind(record)),
+        Action::ShowNotes(note) => send::Button::new(texts.button_list(), Notes::Show(note)),
         Action::RunTask(task) => of_task(texts.button_run_now(), TaskVerb::Run, task),
         Action::SkipTask(task) => of_task(texts.button_skip(), TaskVerb::Skip, task),
         Action::ResumeTask(task) => of_task(texts.button_resume(), TaskVerb::Resume, task),
@@ -56,8 +60,10 @@ pub(crate) fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> V
         Action::TaskLater(task) => of_task(texts.button_later(), TaskVerb::Later(10), task),
         Action::TaskTomorrow(task) => of_task(texts.button_tomorrow(), TaskVerb::Tomorrow, task),
     };
-    let row: Vec<send::Button> = actions.iter().map(button).collect();
-    if row.is_empty() { Vec::new() } else { vec![row] }
+    let (below, row): (Vec<&Action>, Vec<&Action>) =
+        actions.iter().partition(|action| **action == Action::ApproveDetails);
+    let rows = [row, below].map(|row| row.into_iter().map(button).collect::<Vec<_>>());
+    rows.into_iter().filter(|row| !row.is_empty()).collect()
 }
 
 /// Asks the last question again, or goes on with the last answer.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chrono::{DateTime, Datelike, Utc};
 use chrono_tz::Tz;
 
 use super::asker::Asker;
@@ -81,7 +82,9 @@ impl Status {
         let (texts, vitals) = (self.cards.texts(asker), &self.cards.vitals);
         let config = self.store.chat_config(asker.place.chat).await?;
         let zone = config.timezone.unwrap_or(self.default_zone);
-        let since = vitals.started_at.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string();
+        let this_year = self.cards.now().with_timezone(&zone).year();
+        let moment = |at: DateTime<Utc>| texts.dated(&at.with_timezone(&zone), this_year);
+        let since = moment(vitals.started_at);
         // In a group everybody would read an owner's figures.
         if !asker.is_owner_alone() {
             let model = self.models.of(&config).to_string();
@@ -89,10 +92,6 @@ impl Status {
         }
         let health = self.store.health().await?;
         let undelivered = self.store.deliveries().await?.len();
-        let error = vitals.last_error().map_or_else(
-            || texts.status_no_error().to_owned(),
-            |(at, label)| format!("{label}, {}", at.with_timezone(&zone).format("%Y-%m-%d %H:%M")),
-        );
         let spent = self.models.ledger.spent_today();
         let (count, money) = (tokens(spent.tokens), spent.money());
         let mut today = vec![fill(texts.status_today(), &[("tokens", &count), ("money", &money)])];
@@ -103,15 +102,28 @@ impl Status {
             ("uptime", duration((self.cards.now() - vitals.started_at).num_seconds())),
             ("model", self.model_line(texts, &self.models.of(&config))),
             ("today", today),
-            ("queue", (self.mailboxes.waiting() + undelivered).to_string()),
-            ("error", error),
             ("memory", memory([std::process::id(), self.mcp.child_pid()]).await),
-            ("store", store_line(texts, &health)),
-            ("restarts", self.mcp.restarts().to_string()),
+            ("store", megabytes(health.bytes)),
         ];
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let count =
+            |words: &str, count: u64| (count > 0).then(|| fill(words, &[("count", &count.to_string())]));
+        let waiting = u64::try_from(self.mailboxes.waiting() + undelivered).unwrap_or(u64::MAX);
+        let error = vitals
+            .last_error()
+            .map(|(at, label)| fill(texts.status_error(), &[("error", label), ("time", &moment(at))]));
+        // What is well needs no line.
+        let lines = [
+            Some(fill(texts.status_owner(), &values)),
+            count(texts.status_waiting(), waiting),
+            error,
+            count(texts.status_restarts(), u64::from(self.mcp.restarts())),
+            count(texts.status_unreadable(), health.unreadable),
+            is_too_large(&health).then(|| texts.status_store_large().to_owned()),
+        ];
+        let lines: Vec<String> = lines.into_iter().flatten().collect();
         let refresh = vec![Button::new(texts.button_refresh(), callback::Status)];
-        Ok(Card::text(fill(texts.status_owner(), &values)).row(refresh))
+        Ok(Card::text(lines.join("\n")).row(refresh))
     }
 
     /// The model that is to answer here, and the one that did where another had to stand in.
@@ -126,51 +138,42 @@ impl Status {
     }
 }
 
-/// What the store takes and holds. Where it takes far more than it holds, what to do.
-fn store_line(texts: &Texts, health: &StoreHealth) -> String {
-    let (size, live) = (mebibytes(health.bytes), mebibytes(health.live));
-    let unreadable = health.unreadable.to_string();
-    let values = [("size", size.as_str()), ("live", &live), ("unreadable", &unreadable)];
-    let line = fill(texts.status_store(), &values);
-    match health.bytes > FEW_BYTES && health.bytes / MUCH > health.live {
-        true => format!("{line}\n{}", texts.status_store_large()),
-        false => line,
-    }
+/// Whether the store takes far more than it holds.
+const fn is_too_large(health: &StoreHealth) -> bool {
+    health.bytes > FEW_BYTES && health.bytes / MUCH > health.live
 }
 
-/// The proportional set size of each process, as Linux gives it in `/proc/PID/smaps_rollup`.
+/// The memory of these processes together: the proportional set size, as Linux gives it in `/proc/PID/smaps_rollup`.
 async fn memory(processes: [u32; 2]) -> String {
-    let mut sizes = Vec::new();
+    let mut bytes = 0;
     for pid in processes {
         let text = tokio::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).await.unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
         let kib: Option<u64> = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-        sizes.push(kib.map_or_else(|| "?".to_owned(), |kib| mebibytes(kib * 1024)));
+        let Some(kib) = kib else { return "?".to_owned() };
+        bytes += kib * 1024;
     }
-    sizes.join(" + ")
+    megabytes(bytes)
 }
 
-fn mebibytes(bytes: u64) -> String {
-    let tenths = bytes * 10 / (1 << 20);
-    format!("{}.{} MiB", tenths / 10, tenths % 10)
+fn megabytes(bytes: u64) -> String {
+    match bytes / 1_000_000 {
+        0 => "< 1 MB".to_owned(),
+        count => format!("{count} MB"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use figaro_prompts::texts::Locales;
 
     #[test]
     fn a_store_that_takes_far_more_than_it_holds_is_told_of() {
-        let locales = Locales::load().unwrap();
-        let texts = locales.of(None);
         let mib = |count: u64| count << 20;
         for (bytes, live, is_told) in
             [(mib(60), 1, false), (mib(100), mib(20), false), (mib(100), mib(19), true), (mib(101), 0, true)]
         {
-            let line = store_line(texts, &StoreHealth { bytes, live, unreadable: 3 });
-            assert!(line.contains("3 unreadable"), "{line}");
-            assert_eq!(line.contains("figaro store compact"), is_told, "{line}");
+            assert_eq!(is_too_large(&StoreHealth { bytes, live, unreadable: 3 }), is_told, "{bytes} {live}");
         }
     }
 }

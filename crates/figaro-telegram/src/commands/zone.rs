@@ -58,10 +58,10 @@ impl Clocks<'_> {
             None => self.here(texts.zone_default(), default),
         };
         let clear = config.timezone.map(|_| Button::new(texts.button_clear(), Press::Clear));
-        let settings = Button::new(texts.button_settings(), Config::Show);
+        let back = Button::new(texts.button_back(), Config::Show);
         Card::titled(texts.config_timezone(), format!("{here}\n\n{}", texts.zone_type()))
             .rows(self.choices(&zone::guesses(self.language)))
-            .row(clear.into_iter().chain([settings]).collect())
+            .row(clear.into_iter().chain([back]).collect())
     }
 
     /// Zones to choose from, for words that leave it open.
@@ -95,8 +95,8 @@ impl Clocks<'_> {
             Button::new(fill(texts.button_move(), &[("count", &count)]), Press::Move(zone)),
             Button::new(texts.button_leave(), Press::Show),
         ];
-        let back = vec![Button::new(texts.button_back(), Press::Show)];
-        Card::text(body.join("\n\n")).row(if followed.others.is_empty() { back } else { offer })
+        let show = vec![Button::new(texts.config_timezone(), Press::Show)];
+        Card::text(body.join("\n\n")).row(if followed.others.is_empty() { show } else { offer })
     }
 
     fn time(&self, zone: Tz) -> String {

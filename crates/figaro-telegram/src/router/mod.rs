@@ -47,8 +47,8 @@ use figaro_policy::access::{Standing, Verdict, is_served, judge};
 use figaro_policy::bots::Exchanges;
 use figaro_policy::guesses::Guesses;
 use figaro_store::{
-    ConversationStore, InboxStore, PeopleStore, PinStore, RawUpdate, ReceptionStore, SessionStore,
-    SettingsStore, StoreError, TaskStore,
+    ConversationStore, InboxStore, OutboxStore, PeopleStore, PinStore, RawUpdate, ReceptionStore,
+    SessionStore, SettingsStore, StoreError, TaskStore,
 };
 
 /// Decides where an update goes and takes it there.
@@ -64,6 +64,8 @@ pub struct Router {
     pub conversations: Arc<dyn ConversationStore>,
     /// Who came into groups.
     pub people: Arc<dyn PeopleStore>,
+    /// Who speaks in messages of the bot.
+    pub outbox: Arc<dyn OutboxStore>,
     /// Access and chats' settings.
     pub settings: Arc<dyn SettingsStore>,
     /// The pins of chats, which follow edits.

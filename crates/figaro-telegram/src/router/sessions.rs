@@ -3,38 +3,53 @@
 use std::sync::Arc;
 
 use super::{Arrival, Fate, Router};
-use crate::commands::Asker;
-use crate::inbound;
+use crate::commands::{Asker, Outcome, asked_by};
+use crate::inbound::{self, CommandLine, Target};
 use crate::views::{MessageView, TopicView};
 use figaro_base::ids::SessionId;
+use figaro_domain::delivery::Author;
 use figaro_domain::message::Inbound;
 use figaro_policy::access::{Standing, Verdict, judge};
 use figaro_store::StoreError;
 
+/// What a reply changes.
+enum Wanted {
+    /// The name of a session.
+    Name(SessionId),
+    /// A setting of the chat, as this command would.
+    Setting(CommandLine),
+}
+
+impl Wanted {
+    fn set(command: &str, argument: String) -> Self {
+        Self::Setting(CommandLine { name: command.to_owned(), argument, target: Target::Me, replied: None })
+    }
+}
+
 impl Router {
-    /// A reply with the words that a card has asked for: the new name of a session, or other words for a memory.
+    /// A reply with the words that a card has asked for: the new name of a session, other words for a memory, or a setting, which is
+    /// the command that sets it.
     pub(super) async fn words_asked_for(
         self: &Arc<Self>,
         part: &Inbound,
         standing: Standing,
         arrival: Arrival,
     ) -> Result<Option<Fate>, StoreError> {
-        if let Some(session) = self.renames.meant(part).await? {
-            return Ok(Some(self.rename(session, part.clone(), standing, arrival)));
-        }
-        let Some(memory) = self.rewordings.meant(part).await? else { return Ok(None) };
-        let card = self.rewordings.reword(memory, part, standing).await;
-        Ok(Some(self.answer(part, standing, card, None)))
+        let wanted = match asked_by(&*self.outbox, part).await? {
+            Some(Author::Rename(session)) => Wanted::Name(session),
+            Some(Author::Reword(memory)) => {
+                let card = self.rewordings.reword(memory, part, standing).await;
+                return Ok(Some(self.answer(part, standing, card, None)));
+            }
+            Some(Author::Instructions) => Wanted::set("config", format!("instructions {}", part.text.trim())),
+            Some(Author::Writing) => Wanted::set("model", part.text.trim().to_owned()),
+            Some(Author::Figaro | Author::Model) | None => return Ok(None),
+        };
+        Ok(Some(self.change(wanted, part.clone(), standing, arrival)))
     }
 
-    /// A reply that gives a session a new name. It takes a place, as a command does.
-    fn rename(
-        self: &Arc<Self>,
-        session: SessionId,
-        part: Inbound,
-        standing: Standing,
-        arrival: Arrival,
-    ) -> Fate {
+    /// A reply that changes something. It takes a place, as a command does.
+    fn change(self: &Arc<Self>, wanted: Wanted, part: Inbound, standing: Standing, arrival: Arrival) -> Fate {
         let slot = match self.slot(&part, arrival) {
             Ok(slot) => slot,
             Err(refusal) => {
@@ -43,10 +58,15 @@ impl Router {
             }
         };
         let this = Arc::clone(self);
-        self.background.spawn("rename", async move {
-            let _slot = slot;
-            let card = this.renames.name(session, &part, standing).await;
-            this.show(part.origin.update(), &Asker::new(&part, standing), card).await;
+        self.background.spawn("change", async move {
+            let (_slot, asker) = (slot, Asker::new(&part, standing));
+            let done = match wanted {
+                Wanted::Name(session) => Outcome::Card(this.renames.name(session, &part, standing).await),
+                Wanted::Setting(line) => this.commands.run(&line, &part, &asker).await,
+            };
+            if let Outcome::Card(card) = done {
+                this.show(part.origin.update(), &asker, card).await;
+            }
         });
         Fate::Pending
     }

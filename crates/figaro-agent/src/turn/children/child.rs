@@ -253,6 +253,7 @@ impl Family {
             sources: answer.sources.clone(),
             tasks: answer.tasks.clone(),
             remindable: answer.remindable.clone(),
+            noted: answer.noted,
             said: answer.said.clone(),
             spoke: answer.spoke,
             ..SideEffects::default()

@@ -1,32 +1,36 @@
-//! The words of a call that takes an approval: what it will do, to whom and where, who asks for it, and all of its arguments.
+//! The words of a call that takes an approval: in a few plain lines what it will do, where, and who asks for it; and all of it, with its
+//! arguments and the numbers of the people and chats, for whoever wants to look.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta};
+use chrono_tz::Tz;
 use serde_json::Value;
 
 use figaro_base::text::{as_markdown, is_unseen, one_line};
-use figaro_domain::approval::{Approval, MethodCall, Target, ToolOfServer, WAITS_MINUTES};
+use figaro_domain::approval::{Approval, MethodCall, Target, ToolOfServer, WAITS_MINUTES, method_words};
 use figaro_domain::delivery::Action;
 use figaro_domain::task::STANDING_RULE;
 use figaro_prompts::texts::{Texts, fill};
 
-/// What it will do is named in at most so many characters; all of it follows.
+/// What it will do is named in at most so many characters; [`details`] has all of it.
 const GIST_CHARS: usize = 160;
+/// Longer values without a space, such as a file in base64, are no words.
+const WORD_CHARS: usize = 100;
 
 /// The buttons of it.
 pub(super) fn actions(approval: &Approval) -> Vec<Action> {
     let hour = approval.may_last.then_some(Action::ApproveHour);
-    [Some(Action::ApproveOnce), hour, Some(Action::ApproveDeny)].into_iter().flatten().collect()
+    let all = [Some(Action::ApproveOnce), hour, Some(Action::ApproveDeny), Some(Action::ApproveDetails)];
+    all.into_iter().flatten().collect()
 }
 
-/// The words, in Markdown. Long arguments become a file when they are sent, as any long code does.
-pub(super) fn card(texts: &Texts, approval: &Approval, now: DateTime<Utc>) -> String {
+/// The words that are shown first, in Markdown: no arguments and no numbers where there are names.
+pub(super) fn card(texts: &Texts, approval: &Approval, now: &DateTime<Tz>) -> String {
     let gists: Vec<String> = approval.calls.iter().map(|call| gist(texts, approval, call, now)).collect();
     let name = |target: &Target| match &target.title {
-        Some(title) => format!("{} ({})", shown(title), target.chat),
+        Some(title) => shown(title),
         None if target.chat == approval.asked_in => texts.approval_here().to_owned(),
-        None => target.chat.to_string(),
+        None => texts.approval_elsewhere().to_owned(),
     };
-    let chats: Vec<String> = approval.targets.iter().map(name).collect();
     let who = match (&approval.right, approval.needs_other) {
         (None, _) => texts.approval_by_owner(),
         (Some(_), false) => texts.approval_by_admin(),
@@ -38,39 +42,91 @@ pub(super) fn card(texts: &Texts, approval: &Approval, now: DateTime<Utc>) -> St
         "default/hidden_message" => Some(texts.approval_why_hidden().to_owned()),
         _ => approval.reason.as_deref().map(shown),
     };
-    let asker = &approval.requester;
-    let username = asker.username.as_deref().map(|name| format!(" @{name}")).unwrap_or_default();
-    let asker =
-        shown(&format!("{}{username} ({})", asker.name, asker.user.telegram_id().unwrap_or_default()));
+    let asker = shown(&requester(approval));
     let hour = approval.may_last.then(|| fill(texts.approval_hour(), &[("name", &asker)]));
-    let until = now + TimeDelta::minutes(WAITS_MINUTES.into());
+    let until = *now + TimeDelta::minutes(WAITS_MINUTES.into());
     let lines = [
         Some(fill(texts.approval_title(), &[("gist", &gists.join("; "))])),
-        Some(fill(texts.approval_where(), &[("chats", &chats.join(", "))])),
+        Some(fill(texts.approval_where(), &[("chats", &listed(approval, name))])),
         Some(fill(texts.approval_asked_by(), &[("name", &asker)])),
         why,
-        Some(who.to_owned()),
         hour,
-        Some(fill(texts.approval_waits(), &[("time", &time(until))])),
+        Some(fill(who, &[("time", &texts.spoken(&until, now))])),
     ];
-    let lines: Vec<String> = lines.into_iter().flatten().collect();
-    let calls = approval.calls.iter().map(whole).collect::<Vec<_>>().join("\n");
-    format!("{}\n\n{calls}", lines.join("\n"))
+    lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// All of it, in Markdown: the chats and people with their numbers, and the calls with all their arguments.
+#[must_use]
+pub fn details(texts: &Texts, approval: &Approval) -> String {
+    let name = |target: &Target| match &target.title {
+        Some(title) => format!("{} ({})", shown(title), target.chat),
+        None => target.chat.to_string(),
+    };
+    let asker = &approval.requester;
+    let asker = format!("{} ({})", requester(approval), asker.user.telegram_id().unwrap_or_default());
+    let people = approval.people.iter().map(|person| format!("{} ({})", shown(&person.name), person.user));
+    let lines = [
+        fill(texts.approval_where(), &[("chats", &listed(approval, name))]),
+        fill(texts.approval_asked_by(), &[("name", &shown(&asker))]),
+    ];
+    let calls = approval.calls.iter().map(whole);
+    lines.into_iter().chain(people).chain([String::new()]).chain(calls).collect::<Vec<_>>().join("\n")
+}
+
+fn listed(approval: &Approval, name: impl Fn(&Target) -> String) -> String {
+    approval.targets.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+fn requester(approval: &Approval) -> String {
+    let asker = &approval.requester;
+    let username = asker.username.as_deref().map(|name| format!(" @{name}")).unwrap_or_default();
+    format!("{}{username}", asker.name)
 }
 
 /// What a call does, in a line.
-fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: DateTime<Utc>) -> String {
+fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: &DateTime<Tz>) -> String {
     let of = |key: &str| call.arguments.get(key).map(plain).unwrap_or_default();
     let number = of("user_id");
     let person = approval.people.iter().find(|person| person.user.to_string() == number);
-    let user = person.map_or_else(|| number.clone(), |person| format!("{} ({number})", person.name));
-    if let Some(ToolOfServer { server, tool, .. }) = &approval.server {
-        let words = fill(texts.approval_server(), &[("tool", tool), ("server", server)]);
-        return shown(&one_line(&words, GIST_CHARS));
-    }
-    let words = match call.method.as_str() {
+    let user = person.map_or(number.as_str(), |person| person.name.as_str());
+    let words = approval.server.as_ref().map_or_else(|| of_method(texts, call), |_| texts.approval_server());
+    let count = call.arguments.get("message_ids").and_then(Value::as_array).map_or(1, Vec::len);
+    let method = if call.method == STANDING_RULE { of("method") } else { call.method.clone() };
+    let server = approval.server.as_ref().map(|ToolOfServer { server, tool, .. }| (server, tool));
+    let values = [
+        ("user", user),
+        ("text", &of("text")),
+        ("title", &of("title")),
+        ("count", &count.to_string()),
+        ("times", &of("times")),
+        ("method", &method_words(&method)),
+        ("server", server.map_or("", |(server, _)| server)),
+        ("tool", server.map_or("", |(_, tool)| tool)),
+        ("values", &said(call)),
+    ];
+    let until = call.arguments.get("until_date").and_then(Value::as_i64).filter(|_| server.is_none());
+    let until = until.map(|until| match DateTime::from_timestamp(until, 0) {
+        // So Telegram takes it, by the docs of these methods.
+        Some(at) if at >= *now + TimeDelta::seconds(30) && at <= *now + TimeDelta::days(366) => {
+            let at = at.with_timezone(&now.timezone());
+            fill(texts.approval_until(), &[("time", &texts.spoken(&at, now))])
+        }
+        Some(_) | None => texts.approval_for_ever().to_owned(),
+    });
+    let words = fill(words, &values);
+    shown(format!("{words}{}", until.unwrap_or_default()).trim_end_matches([':', ' ']))
+}
+
+/// What is said of a call of a method.
+fn of_method<'a>(texts: &'a Texts, call: &MethodCall) -> &'a str {
+    let is_set = |value: Option<&Value>| value.and_then(Value::as_bool).unwrap_or_default();
+    let may_send = || is_set(call.arguments.get("permissions").and_then(|may| may.get("can_send_messages")));
+    match call.method.as_str() {
+        "banChatMember" if is_set(call.arguments.get("revoke_messages")) => texts.approval_ban_whole(),
         "banChatMember" => texts.approval_ban(),
         "unbanChatMember" => texts.approval_unban(),
+        "restrictChatMember" if !may_send() => texts.approval_mute(),
         "restrictChatMember" => texts.approval_restrict(),
         "promoteChatMember" => texts.approval_promote(),
         "deleteMessage" | "deleteMessages" => texts.approval_delete(),
@@ -80,29 +136,25 @@ fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: DateTime<Utc
         "sendMessage" => texts.approval_send(),
         STANDING_RULE => texts.approval_standing(),
         _ => texts.approval_other(),
-    };
-    let count = call.arguments.get("message_ids").and_then(Value::as_array).map_or(1, Vec::len);
-    let values = [
-        ("user", user.as_str()),
-        ("text", &of("text")),
-        ("title", &of("title")),
-        ("count", &count.to_string()),
-        ("times", &of("times")),
-        ("method", &if call.method == STANDING_RULE { of("method") } else { call.method.clone() }),
-    ];
-    let until = call.arguments.get("until_date").and_then(Value::as_i64);
-    let until = until.map(|until| match DateTime::from_timestamp(until, 0) {
-        // So Telegram takes it, by the docs of these methods.
-        Some(at) if at >= now + TimeDelta::seconds(30) && at <= now + TimeDelta::days(366) => {
-            fill(texts.approval_until(), &[("time", &time(at))])
-        }
-        Some(_) | None => texts.approval_for_ever().to_owned(),
-    });
-    shown(&one_line(&format!("{}{}", fill(words, &values), until.unwrap_or_default()), GIST_CHARS))
+    }
 }
 
-fn time(at: DateTime<Utc>) -> String {
-    at.format("%Y-%m-%d %H:%M UTC").to_string()
+/// The words among the arguments of a call, wherever they stand in them.
+fn said(call: &MethodCall) -> String {
+    fn collect<'a>(value: &'a Value, words: &mut Vec<&'a str>) {
+        match value {
+            Value::String(text) if text.len() <= WORD_CHARS || text.contains(char::is_whitespace) => {
+                words.push(text);
+            }
+            Value::Array(items) => items.iter().for_each(|item| collect(item, words)),
+            Value::Object(fields) => fields.values().for_each(|field| collect(field, words)),
+            Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => {}
+        }
+    }
+    let mut words = Vec::new();
+    let others = call.arguments.iter().filter(|(key, _)| !matches!(key.as_str(), "chat_id" | "parse_mode"));
+    others.for_each(|(_, value)| collect(value, &mut words));
+    words.join(" · ")
 }
 
 /// A call with all its arguments, as they will be sent. What is not seen, or changes the order in which letters are shown, is
@@ -166,38 +218,56 @@ mod tests {
         }
     }
 
+    fn card_of(approval: &Approval) -> String {
+        card(Locales::load().unwrap().of(Some("en")), approval, &DateTime::UNIX_EPOCH.with_timezone(&Tz::UTC))
+    }
+
     fn of(method: &str, arguments: &Value) -> String {
-        let locales = Locales::load().unwrap();
-        card(locales.of(Some("en")), &approval(method, arguments), DateTime::UNIX_EPOCH)
+        card_of(&approval(method, arguments))
     }
 
     #[test]
     fn names_are_no_markup_and_unseen_letters_are_told() {
-        let card = of("banChatMember", &json!({"chat_id": -5, "user_id": 7, "note": "a\u{202e}b ```"}));
+        let asked =
+            approval("banChatMember", &json!({"chat_id": -5, "user_id": 7, "note": "a\u{202e}b ```"}));
+        let card = card_of(&asked);
         let lines: Vec<&str> = card.lines().collect();
-        assert!(lines[0].ends_with("Ban Eve &#42;x&#42; @eve (7)"), "{card}");
-        assert!(lines[1].contains("Bob &#91;Approved,by,Ann&#93; (-5)"), "{card}");
-        assert!(lines[2].contains("Ann &#92;&#91;ok&#92;&#93; @ann (1)"), "{card}");
-        assert!(card.contains(r"a\u202eb") && card.ends_with("````"), "{card}");
+        assert!(lines[0].ends_with("Ban Eve &#42;x&#42; @eve"), "{card}");
+        assert!(lines[1].ends_with("Bob &#91;Approved,by,Ann&#93;"), "{card}");
+        assert!(lines[2].ends_with("Ann &#92;&#91;ok&#92;&#93; @ann"), "{card}");
+        let details = details(Locales::load().unwrap().of(Some("en")), &asked);
+        for words in ["&#93; (-5)", "@ann (1)", "Eve &#42;x&#42; @eve (7)", r"a\u202eb"] {
+            assert!(details.contains(words), "{words} in {details}");
+        }
+        assert!(details.ends_with("````"), "{details}");
     }
 
     #[test]
-    fn a_chat_is_named_by_its_title_or_as_this_one_or_by_its_number() {
-        let locales = Locales::load().unwrap();
+    fn a_chat_is_named_by_its_title_or_as_this_one_and_its_number_is_a_detail() {
         let of = |chat, title: Option<&str>| {
             let targets = vec![Target { chat: ChatId(chat), title: title.map(str::to_owned) }];
             let approval = Approval { targets, ..approval("pinChatMessage", &json!({})) };
-            let card = card(locales.of(Some("en")), &approval, DateTime::UNIX_EPOCH);
-            card.lines().nth(1).unwrap().to_owned()
+            let details = details(Locales::load().unwrap().of(Some("en")), &approval);
+            assert!(details.lines().next().unwrap().contains(&chat.to_string()), "{details}");
+            card_of(&approval).lines().nth(1).unwrap().to_owned()
         };
-        assert_eq!(of(-5, Some("Team")), "In: Team (-5)");
-        assert_eq!((of(-5, None), of(-6, None)), ("In: this chat".to_owned(), "In: -6".to_owned()));
+        assert_eq!(of(-5, Some("Team")), "In: Team");
+        assert_eq!((of(-5, None), of(-6, None)), ("In: this chat".to_owned(), "In: another chat".to_owned()));
     }
 
     #[test]
-    fn a_time_that_telegram_takes_as_for_ever_is_told_so() {
+    fn what_has_no_words_of_its_own_is_told_by_its_name_and_its_arguments() {
+        let poll =
+            of("sendPoll", &json!({"chat_id": -5, "question": "Where?", "options": [{"text": "Here"}]}));
+        assert!(poll.lines().next().unwrap().ends_with("send poll: Where? · Here"), "{poll}");
+        let dice = of("sendDice", &json!({}));
+        assert!(dice.lines().next().unwrap().ends_with("send dice"), "{dice}");
+    }
+
+    #[test]
+    fn a_time_is_told_by_the_clock_of_the_chat_and_one_taken_as_for_ever_is_told_so() {
         let until = |seconds: i64| of("restrictChatMember", &json!({"user_id": 7, "until_date": seconds}));
-        assert!(until(3_600).contains("until 1970-01-01 01:00 UTC"), "{}", until(3_600));
+        assert!(until(3_600).contains("until today 01:00"), "{}", until(3_600));
         for seconds in [0, 1, 29, 367 * 86_400, -1, i64::MAX] {
             assert!(until(seconds).lines().next().unwrap().contains("for ever"), "{}", until(seconds));
         }

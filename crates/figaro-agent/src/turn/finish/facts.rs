@@ -1,6 +1,7 @@
 //! What the end of a turn is decided from: looked up by `turn::end`, read by the rules of this folder.
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 
 use super::super::question::Question;
 use figaro_domain::delivery::Card;
@@ -19,6 +20,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) texts: &'a Texts,
     /// The time of the end, UTC.
     pub(crate) now: DateTime<Utc>,
+    /// The zone of the chat, by whose clocks times are told.
+    pub(crate) zone: Tz,
     /// Whether people have seen words of its answer in a message that stays.
     pub(crate) has_shown: bool,
     /// Whether it may have made a call that is not to be made twice, such as one that sends or deletes something.

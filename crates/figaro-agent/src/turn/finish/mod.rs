@@ -7,6 +7,7 @@ mod words;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+pub use self::approval::details as approval_details;
 pub(crate) use self::facts::Facts;
 use super::outcome::{Outcome, Parking};
 use super::reply::Reply;
@@ -56,6 +57,7 @@ pub(crate) fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
         }
         None if is_answered => {
             let delivery = delivery.map(|delivery| offering_reminder(delivery, answer));
+            let delivery = delivery.map(|delivery| offering_list(delivery, answer));
             delivery.map(|delivery| offering_pin(facts, delivery, answer))
         }
         _ => delivery,
@@ -86,7 +88,8 @@ pub(crate) fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
 fn park(facts: &Facts<'_>, parking: &Parking) -> Finish {
     let Parking { state, call, question, said } = parking;
     let Some(first) = facts.question.parts.first() else { return Finish::default() };
-    let text = question.approval.as_deref().map(|approval| approval::card(facts.texts, approval, facts.now));
+    let now = facts.now.with_timezone(&facts.zone);
+    let text = question.approval.as_deref().map(|approval| approval::card(facts.texts, approval, &now));
     let question = PersonQuestion { text: text.unwrap_or_else(|| question.text.clone()), ..question.clone() };
     let said = said.iter().map(|said| said.text.clone());
     let shown = said.chain([question.text.clone()]).collect::<Vec<_>>().join("\n\n");
@@ -175,6 +178,12 @@ fn delivery(
 fn offering_reminder(mut delivery: PendingDelivery, answer: &Answer) -> PendingDelivery {
     let record = answer.remindable.last().filter(|_| answer.tasks.is_empty());
     delivery.actions.extend(record.map(|record| Action::Remind(*record)));
+    delivery
+}
+
+/// An answer, with a button that shows the list of notes that it tells of, so that items can be removed there.
+fn offering_list(mut delivery: PendingDelivery, answer: &Answer) -> PendingDelivery {
+    delivery.actions.extend(answer.noted.map(Action::ShowNotes));
     delivery
 }
 

@@ -73,9 +73,8 @@ fn failed(facts: &Facts<'_>, error: &TurnError, written: &Answer) -> Reply {
     }
     let mut words = error.words(texts);
     if question.standing == Standing::Owner {
-        let turn = facts.turn.id.to_string();
-        let detail = fill(texts.error_turn(), &[("turn", &turn), ("label", error.label())]);
-        words = format!("{words}\n`{detail}`");
+        let turn = format!("`{}`", facts.turn.id);
+        words = format!("{words}\n{}", fill(texts.error_turn(), &[("turn", &turn)]));
     }
     let actions = error.actions(!so_far.is_empty());
     let markdown = match so_far {

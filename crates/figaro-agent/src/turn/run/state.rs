@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::repeats::without;
-use figaro_base::ids::{MemoryId, RecordId, TaskId};
+use figaro_base::ids::{MemoryId, NoteId, RecordId, TaskId};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::observation::Observation;
 use figaro_domain::said::Said;
@@ -154,6 +154,8 @@ pub(crate) struct Answer {
     pub(crate) tasks: Vec<TaskId>,
     /// Records that the turn saved and that offer reminders.
     pub(crate) remindable: Vec<RecordId>,
+    /// A note of the list that the turn changed or looked at last.
+    pub(crate) noted: Option<NoteId>,
     /// What children have said to the person before the words of the last pass.
     pub(crate) said: Vec<Said>,
     /// The last pass had no tools because a bound was reached: it may be less than what was asked for.

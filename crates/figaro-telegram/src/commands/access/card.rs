@@ -61,22 +61,34 @@ impl AccessCard {
         Ok(join_all(named).await.into_iter().find(|(_, known)| is_it(known)).map(|(user, _)| user))
     }
 
+    /// Who may not talk to the bot, and how that is changed.
+    pub(super) async fn denied(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let list = self.settings.access().await?;
+        let denied = [people(&list.denied), list.denied_chats.clone()].concat();
+        let names = self.names(denied).await;
+        let names = if names.is_empty() { texts.nobody().to_owned() } else { names };
+        let more = self.roles_and_bans(asker).await?;
+        let body =
+            format!("{}{more}\n\n{}", fill(texts.deny_list(), &[("denied", &names)]), texts.deny_help());
+        let people = Button::new(texts.button_people(), callback::People::List(0));
+        let back = Button::new(texts.button_back(), callback::Start::Back);
+        Ok(Card::text(body).row(vec![people]).row(vec![back]))
+    }
+
     /// Owners, people, groups, who was denied, and how that is changed.
     pub(in super::super) async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let list = self.settings.access().await?;
-        let people = |users: &[UserId]| -> Vec<ChatId> {
-            users.iter().map(|user| ChatId(user.telegram_id().unwrap_or_default())).collect()
-        };
         let owners = [people(&self.access.owners), people(&list.owners)].concat();
         let denied = [people(&list.denied), list.denied_chats.clone()].concat();
         let named = [owners, people(&list.users), list.chats.clone(), denied].map(|ids| self.names(ids));
         let [owners, users, chats, denied] = join_all(named).await.try_into().unwrap_or_default();
         let or_nobody = |names: String| if names.is_empty() { texts.nobody().to_owned() } else { names };
         let mode = match self.access.mode {
-            AccessMode::Pairing => "pairing",
-            AccessMode::Allowlist => "allowlist",
-            AccessMode::Open => "open",
+            AccessMode::Pairing => texts.access_pairing(),
+            AccessMode::Allowlist => texts.access_allowlist(),
+            AccessMode::Open => texts.access_open(),
         };
         let [owners, users, chats, denied] = [owners, users, chats, denied].map(or_nobody);
         let values = [
@@ -115,4 +127,8 @@ impl AccessCard {
         names.extend(others.iter().map(ToString::to_string));
         names.join(", ")
     }
+}
+
+fn people(users: &[UserId]) -> Vec<ChatId> {
+    users.iter().map(|user| ChatId(user.telegram_id().unwrap_or_default())).collect()
 }

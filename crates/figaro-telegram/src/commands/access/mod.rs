@@ -140,7 +140,8 @@ impl ChangeAccess {
                 (if allows { AccessChange::AllowBot(bot) } else { AccessChange::DenyBot(bot) }, name, words)
             }
             Whom::BotElsewhere => return Ok(Card::text(texts.bot_elsewhere())),
-            Whom::Nobody => return self.list.card(asker).await,
+            Whom::Nobody if allows => return self.list.card(asker).await,
+            Whom::Nobody => return self.list.denied(asker).await,
             Whom::Unknown => return Ok(Card::text(texts.need_number())),
         };
         let changed = settings.change_access(change, AuditActor::Person(asker.speaker.user.clone())).await?;

@@ -27,7 +27,7 @@ pub(super) fn value(texts: &Texts, config: &ChatConfig, field: Field) -> String 
     };
     match field {
         Field::Language => none(&config.language, texts.config_auto()),
-        Field::Tone => none(&config.personality, texts.config_none()),
+        Field::Tone => none(&config.personality, texts.tone_none()),
         Field::Instructions => none(&config.custom_prompt, texts.config_none()),
         Field::Agent => none(&config.agent, texts.config_agent_none()),
         Field::Answers => when_words(texts, config.answer_when).to_owned(),

@@ -19,12 +19,14 @@ use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request
 use super::handles::Handles;
 use super::model::ChatModels;
 use super::persona::Personas;
+use super::replies;
 use super::zone::Zones;
 use crate::callback::{Choice, Config as Press, Family, Field, Model, Persona, Records, Undo, Zone};
 use crate::inbound::Me;
 use crate::send::Button;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
+use figaro_domain::delivery::Author;
 use figaro_prompts::Prompts;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{SettingsStore, StoreError};
@@ -82,6 +84,15 @@ impl Command for Config {
             Press::Ask(field) => {
                 let config = self.settings.chat_config(asker.place.chat).await?;
                 Pressed::card(self.ask(asker, &config, field))
+            }
+            Press::Type if !self.cards.may_change(asker).await => {
+                Pressed::toast(self.cards.texts(asker).admin_only())
+            }
+            Press::Type => {
+                let texts = self.cards.texts(asker);
+                let words = texts.config_type_instructions().to_owned();
+                replies::ask(&self.cards, asker, words, texts.config_instructions(), Author::Instructions)
+                    .await
             }
             Press::Set(choice) => self.press_change(asker, choice.field(), Some(choice.value())).await?,
             Press::Clear(field) => self.press_change(asker, field, None).await?,
@@ -183,7 +194,7 @@ impl Config {
             None => format!("{name} ⚠️"),
         };
         match config.packs.as_slice() {
-            [] => self.cards.texts(asker).config_none().to_owned(),
+            [] => self.cards.texts(asker).packs_none().to_owned(),
             names => names.iter().map(title).collect::<Vec<_>>().join(", "),
         }
     }
@@ -222,7 +233,9 @@ impl Config {
             |label: &str, value: &str| Some(Button::new(label, Press::Set(Choice::new(field, value)?)));
         let (question, choices): (String, Vec<Button>) = match field {
             Field::Language => {
-                let question = with_value(texts, texts.config_ask_language(), config.language.as_deref());
+                let stay = self.cards_stay(texts, texts.config_languages());
+                let question = format!("{}\n{stay}", texts.config_ask_language());
+                let question = with_value(texts, &question, config.language.as_deref());
                 (question, LANGUAGES.iter().filter_map(|name| choice(name, name)).collect())
             }
             Field::Tone => {
@@ -234,7 +247,8 @@ impl Config {
             }
             Field::Instructions => {
                 let now = config.custom_prompt.as_deref().or(Some(texts.config_none()));
-                (with_value(texts, texts.config_ask_instructions(), now), Vec::new())
+                let edit = Button::new(texts.button_edit(), Press::Type);
+                (with_value(texts, texts.config_ask_instructions(), now), vec![edit])
             }
             Field::Agent => {
                 let agents = self.agents.now();
@@ -253,6 +267,12 @@ impl Config {
         Card::titled(label(texts, field), question)
             .rows(choices.chunks(2).map(<[Button]>::to_vec))
             .row(vec![clear, back])
+    }
+
+    /// That cards are written in some languages only, and in which.
+    fn cards_stay(&self, texts: &Texts, words: &str) -> String {
+        let all: Vec<&str> = self.cards.languages.locales.all().map(|(_, one)| one.language_name()).collect();
+        fill(words, &[("languages", &all.join(", ")), ("language", texts.language_name())])
     }
 
     /// The change of one setting to this value, or back to none; or a complaint.
@@ -296,6 +316,15 @@ impl Config {
             Err(complaint) => return Ok(Err(complaint)),
         };
         let config = self.settings.change_chat_config(asker.place.chat, change).await?;
+        if let Some(language) = config.language.as_deref().filter(|_| field == Field::Language) {
+            if self.cards.languages.locales.named(language).is_some() {
+                return Ok(Ok(None));
+            }
+            // The cards may be in another language from now on, that of the person.
+            let asker = self.cards.again(asker).await;
+            let texts = self.cards.texts(&asker);
+            return Ok(Ok(Some(self.cards_stay(texts, texts.config_answers_only()))));
+        }
         let is_always = field == Field::Answers && config.answer_when == AnswerWhen::Always;
         let is_hidden = is_always && !self.sees_all(asker.place.chat).await;
         Ok(Ok(is_hidden.then(|| texts.privacy_hint().to_owned())))

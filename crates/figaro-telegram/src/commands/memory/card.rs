@@ -28,28 +28,6 @@ pub(super) struct View<'a> {
     pub(super) is_on: bool,
 }
 
-/// What there is to say of all memories of a person together.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Stats {
-    /// How many there are.
-    pub(super) total: usize,
-    /// How many answers have used one, each memory counted.
-    pub(super) uses: u64,
-    /// When the oldest was made, UTC; `None` without any.
-    pub(super) oldest: Option<DateTime<Utc>>,
-}
-
-impl Stats {
-    /// Of these.
-    pub(super) fn of(memories: &[Memory]) -> Self {
-        Self {
-            total: memories.len(),
-            uses: memories.iter().map(|memory| u64::from(memory.access_count)).sum(),
-            oldest: memories.iter().map(|memory| memory.created_at).min(),
-        }
-    }
-}
-
 /// Where a memory was said, for its card.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Origin {
@@ -70,8 +48,8 @@ pub(crate) fn consent_card(texts: &Texts) -> Card {
 
 impl View<'_> {
     /// A page of the list; the memories are those of the page.
-    pub(super) fn list(&self, shown: &[Memory], page: usize, stats: Stats) -> Card {
-        let (texts, total) = (self.texts, stats.total);
+    pub(super) fn list(&self, shown: &[Memory], page: usize, total: usize) -> Card {
+        let texts = self.texts;
         let switch = match self.is_on {
             true => Button::new(texts.button_memory_off(), Press::Off),
             false => Button::new(texts.button_memory_on(), Press::On),
@@ -84,19 +62,9 @@ impl View<'_> {
         }
         let values = [("count", total.to_string()), ("limit", self.limit.to_string())];
         let values = values.each_ref().map(|(key, value)| (*key, value.as_str()));
-        let (uses, oldest) = (stats.uses.to_string(), stats.oldest.map(|at| self.moment(at)));
-        let of_all = [("uses", uses.as_str()), ("oldest", oldest.as_deref().unwrap_or_default())];
-        let (about, of_all) = (fill(texts.memory_about(), &values), fill(texts.memory_stats(), &of_all));
-        let body = format!("{about}\n{of_all}\n{state}");
-        let row = |memory: &Memory| {
-            let used = if memory.access_count > 0 {
-                format!(" · {}×", memory.access_count)
-            } else {
-                String::new()
-            };
-            let label = format!("{}{used}", one_line(&memory.content, ROW_CHARS));
-            vec![Button::new(label, Press::Open(memory.id))]
-        };
+        let body = format!("{}\n{state}", fill(texts.memory_about(), &values));
+        let row =
+            |memory: &Memory| vec![Button::new(one_line(&memory.content, ROW_CHARS), Press::Open(memory.id))];
         let switch = Some(switch).filter(|_| self.limit > 0);
         let erase = Button::new(texts.button_erase_all(), Press::Ask);
         Card::titled(texts.memory_title(), body)

@@ -12,7 +12,7 @@ use chrono_tz::Tz;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::card::consent_card;
-use self::card::{Origin, Stats, View};
+use self::card::{Origin, View};
 pub use self::reword::Rewordings;
 use super::asker::Asker;
 use super::card::{Card, ROWS, page_of};
@@ -142,9 +142,9 @@ impl Memory {
 
     async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
         let (view, all) = (self.view(asker).await?, self.active(asker).await?);
-        let (stats, page) = (Stats::of(&all), page_of(page, all.len()));
+        let (total, page) = (all.len(), page_of(page, all.len()));
         let shown: Vec<Fact> = all.into_iter().skip(page * ROWS).take(ROWS).collect();
-        Ok(view.list(&shown, page, stats))
+        Ok(view.list(&shown, page, total))
     }
 
     async fn one(&self, asker: &Asker, memory: &Fact, with_link: bool) -> Result<Card, StoreError> {

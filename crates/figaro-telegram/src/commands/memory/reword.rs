@@ -18,7 +18,7 @@ use figaro_domain::message::Inbound;
 use figaro_memory::facts::has_secret;
 use figaro_policy::access::Standing;
 use figaro_prompts::texts::fill;
-use figaro_store::{FactStore, OutboxStore, StoreError};
+use figaro_store::{FactStore, StoreError};
 
 /// Asks for other words for a memory.
 pub(super) async fn ask(cards: &Cards, asker: &Asker, memory: &Memory) -> Pressed {
@@ -31,7 +31,6 @@ pub(super) async fn ask(cards: &Cards, asker: &Asker, memory: &Memory) -> Presse
 #[derive(Debug, Clone)]
 pub struct Rewordings {
     cards: Cards,
-    outbox: Arc<dyn OutboxStore>,
     facts: Arc<dyn FactStore>,
 }
 
@@ -39,18 +38,7 @@ impl Rewordings {
     /// Works on these handles.
     #[must_use]
     pub fn new(handles: &Handles) -> Self {
-        Self { cards: handles.cards.clone(), outbox: handles.store.clone(), facts: handles.store.clone() }
-    }
-
-    /// The memory that a message has other words for, as a reply to the question for them; `None` for any other message.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub(crate) async fn meant(&self, part: &Inbound) -> Result<Option<MemoryId>, StoreError> {
-        match replies::asked_by(&*self.outbox, part).await? {
-            Some(Author::Reword(memory)) => Ok(Some(memory)),
-            Some(Author::Figaro | Author::Model | Author::Rename(_)) | None => Ok(None),
-        }
+        Self { cards: handles.cards.clone(), facts: handles.store.clone() }
     }
 
     /// Gives a memory of the writer the words that a message says, and says so.

@@ -3,7 +3,7 @@
 use super::super::asker::Asker;
 use super::super::card::{Card, ROWS, page_of, pager};
 use super::list::{ChatModels, Served, is_missing};
-use crate::callback::{Data, Model, ModelKey, Page, Retry, Sessions, Short, TurnTag};
+use crate::callback::{Config, Data, Model, ModelKey, Page, Retry, Sessions, Short, TurnTag};
 use crate::send::Button;
 use figaro_base::ids::SessionId;
 use figaro_domain::chat::ChatConfig;
@@ -56,7 +56,8 @@ impl ChatModels {
         Ok(Card::titled(texts.model_title(), self.model_lines(texts, &config, &served))
             .rows(rows)
             .rows(more.map(|button| vec![button]))
-            .row(writing.into_iter().chain(clear).collect()))
+            .row(writing.into_iter().chain(clear).collect())
+            .row(is_chats.then(|| Button::new(texts.button_back(), Config::Show)).into_iter().collect()))
     }
 
     /// The models to choose from for a session alone.
@@ -107,9 +108,11 @@ impl ChatModels {
             [self.writing_lines(texts, &config), vec![texts.model_writing_usage().to_owned()]].concat();
         let clear = config.settings != Generation::default();
         let clear = clear.then(|| Button::new(texts.button_clear(), Model::Plain));
+        let change = Button::new(texts.button_edit(), Model::Type);
         let back = Button::new(texts.button_back(), Model::Show);
         Ok(Card::titled(texts.model_writing(), lines.join("\n"))
-            .row(clear.into_iter().chain([back]).collect()))
+            .row([change].into_iter().chain(clear).collect())
+            .row(vec![back]))
     }
 
     /// How the chat's model writes where that is set, and what of it is ignored.

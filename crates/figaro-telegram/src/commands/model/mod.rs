@@ -11,8 +11,10 @@ use super::card::Card;
 use super::cards::saved;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
+use super::replies;
 use crate::callback::{Family, Model as Button};
 use figaro_domain::chat::ConfigPatch;
+use figaro_domain::delivery::Author;
 use figaro_domain::generation::{BadSetting, Generation, OutOfRange};
 use figaro_domain::model::ModelName;
 use figaro_policy::access::Standing;
@@ -52,7 +54,7 @@ impl Command for Model {
         let (models, asker) = (&self.0, press.asker);
         let texts = models.cards.texts(asker);
         let button: Button = press.data.parse()?;
-        let changes = matches!(button, Button::Set(_) | Button::Clear | Button::Plain);
+        let changes = matches!(button, Button::Set(_) | Button::Clear | Button::Plain | Button::Type);
         if changes && !models.cards.may_change(asker).await {
             return Ok(Pressed::toast(texts.admin_only()));
         }
@@ -62,6 +64,10 @@ impl Command for Model {
             Button::Served(provider, page) => Pressed::card(models.served_card(asker, &provider, page).await),
             Button::Clear => self.set_and_show(asker, None).await?,
             Button::Writing => Pressed::card(models.writing_card(asker).await?),
+            Button::Type => {
+                let words = texts.model_writing_ask().to_owned();
+                replies::ask(&models.cards, asker, words, "temperature 0.3", Author::Writing).await
+            }
             Button::Plain => {
                 let change = ConfigPatch { settings: Some(Generation::default()), ..ConfigPatch::default() };
                 let toast = self.change(asker, change).await?;

@@ -6,7 +6,7 @@ use super::super::asker::Asker;
 use super::super::card::{Card, ROWS, number, page_of, pager};
 use super::super::cards::Cards;
 use super::super::handles::Handles;
-use crate::callback::{Page, Persona as Press, Short};
+use crate::callback::{Config, Page, Persona as Press, Short};
 use crate::send::Button;
 use figaro_domain::chat::{ChatConfig, PersonaChoice};
 use figaro_domain::persona::{OwnPersona, Persona, is_same_name};
@@ -149,12 +149,14 @@ impl Personas {
                 Entry::Own(own) => vec![choose, Button::new("✎", Press::Open(own.id, number(page)))],
             }
         });
-        let clear = Button::new(texts.persona_none(), Press::Clear(number(page)));
+        let mark = if config.persona.is_none() { "✓ " } else { "" };
+        let clear = Button::new(format!("{mark}{}", texts.persona_none()), Press::Clear(number(page)));
         let new = Button::new(texts.persona_new(), Press::New);
         Ok(Card::titled(texts.persona_title(), body.join("\n\n"))
             .rows(rows)
             .row(pager(page, entries.len(), Press::List))
-            .row(vec![clear, new]))
+            .row(vec![clear, new])
+            .row(vec![Button::new(texts.button_back(), Config::Show)]))
     }
 }
 

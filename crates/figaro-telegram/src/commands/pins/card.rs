@@ -30,8 +30,7 @@ impl PinCards<'_> {
         });
         let page = page_of(page, shown.len());
         let rows = shown.iter().skip(page * ROWS).take(ROWS).map(|pin| {
-            let label = format!("{} · {}", weight(pin), one_line(&pin.content, BUTTON_CHARS));
-            vec![Button::new(label, Pins::Open(pin.id, number(page)))]
+            vec![Button::new(one_line(&pin.content, BUTTON_CHARS), Pins::Open(pin.id, number(page)))]
         });
         let own = pins.iter().filter_map(|pin| self.own(pin));
         let lines: Vec<String> = std::iter::once(self.texts.pins_about().to_owned()).chain(own).collect();

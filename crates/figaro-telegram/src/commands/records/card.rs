@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use super::super::card::{Card, ROWS, number, page_of, pager};
-use crate::callback::{KindKey, Page, Records as Button, Short};
+use crate::callback::{Config, KindKey, Page, Records as Button, Short};
 use crate::send::Button as Key;
 use figaro_base::ids::RecordId;
 use figaro_base::text::one_line;
@@ -73,10 +73,11 @@ impl Shown<'_> {
         });
         let back =
             (!self.book.packs().is_empty()).then(|| Key::new(self.texts.button_records(), Button::Kinds));
+        let settings = Key::new(self.texts.button_settings(), Config::Show);
         Card::titled(self.texts.packs_title(), lines.join("\n"))
             .rows(rows)
             .row(pager(page, all.len(), Button::Packs))
-            .row(back.into_iter().collect())
+            .row(back.into_iter().chain([settings]).collect())
     }
 
     /// The kinds, each with how many records there are.
@@ -92,7 +93,8 @@ impl Shown<'_> {
         let titles: Vec<&str> = self.book.packs().iter().map(|pack| pack.title.of(self.tag)).collect();
         let body = if has_records { String::new() } else { self.texts.records_empty().to_owned() };
         let packs = Key::new(self.texts.button_packs(), Button::Packs(0));
-        Card::titled(&titles.join(" · "), body).rows(rows).row(vec![packs])
+        let add = Key::new(self.texts.button_add(), Button::Add(None));
+        Card::titled(&titles.join(" · "), body).rows(rows).row(vec![add, packs])
     }
 
     /// The records of a kind; `None` if there is none of this key.
@@ -105,12 +107,13 @@ impl Shown<'_> {
             vec![Key::new(one_line(&self.label(entry), BUTTON_CHARS), Button::Open(entry.record.id))]
         });
         let body = if entries.is_empty() { self.texts.records_empty() } else { "" };
+        let add = Key::new(self.texts.button_add(), Button::Add(Some(key)));
         let back = Key::new(self.texts.button_back(), Button::Kinds);
         Some(
             Card::titled(kind.title.of(self.tag), body)
                 .rows(rows)
                 .row(pager(page, entries.len(), |page| Button::Kind(key, page)))
-                .row(vec![back]),
+                .row(vec![add, back]),
         )
     }
 

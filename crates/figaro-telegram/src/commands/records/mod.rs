@@ -15,13 +15,15 @@ use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
 use super::removed::Removed as JustRemoved;
-use crate::callback::{self, Family, Page, Records as Button};
+use super::replies;
+use crate::callback::{self, Family, KindKey, Page, Records as Button};
 use crate::chart;
 use crate::send;
 use figaro_agent::tools::records::{NotReminded, RemindedBy, Reminding, Remover};
 use figaro_base::ids::RecordId;
 use figaro_domain::chat::{ConfigPatch, MAX_PACKS, PackChange};
-use figaro_domain::record::{Book, Entry, Record, Removal, Removed, Restored};
+use figaro_domain::delivery::Author;
+use figaro_domain::record::{Book, Entry, Kind, Pack, Record, Removal, Removed, Restored};
 use figaro_domain::task::Task;
 use figaro_memory::RecordBooks;
 use figaro_policy::access::Standing;
@@ -81,6 +83,7 @@ impl Command for Records {
             Button::Open(id) => {
                 self.with(asker, id, |shown, entry| Pressed::card(shown.entry(entry))).await?
             }
+            Button::Add(kind) => self.ask_new(asker, kind).await?,
             Button::Ask(id) => self.ask(asker, id).await?,
             Button::Remind(id) => self.remind(asker, id).await?,
             Button::Chart(id, at) => self.draw(asker, id, at).await?,
@@ -223,6 +226,19 @@ impl Records {
         let Asker { place, speaker, standing, .. } = asker;
         let remover = Remover { place, user: &speaker.user, standing: *standing };
         remover.may_remove(&*self.cards.admins, records).await
+    }
+
+    /// Asks what is to be saved. The reply is a message like any other: the model reads it and saves it.
+    async fn ask_new(&self, asker: &Asker, kind: Option<KindKey>) -> Result<Pressed, StoreError> {
+        let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
+        let is_it = |(pack, of): &(&Pack, &Kind)| kind == Some(KindKey::of(&pack.name, &of.name));
+        let words = match book.kinds().find(is_it) {
+            Some((_, kind)) => {
+                fill(texts.records_ask_kind(), &[("kind", kind.title.of(asker.language.as_deref()))])
+            }
+            None => texts.records_ask_new().to_owned(),
+        };
+        Ok(replies::ask(&self.cards, asker, words, texts.records_new_hint(), Author::Figaro).await)
     }
 
     async fn ask(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {

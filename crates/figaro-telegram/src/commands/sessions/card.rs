@@ -57,7 +57,7 @@ impl View<'_> {
         let row = |(session, outline): &(Session, Outline)| {
             let mark = if self.current == Some(session.id) { "✓ " } else { "" };
             let name = one_line(&self.name(session, outline), ROW_CHARS);
-            let label = format!("{mark}{name} · {} · {}", self.day(session.updated_at), outline.messages);
+            let label = format!("{mark}{name} · {}", self.day(session.updated_at));
             vec![Button::new(label, Sessions::Open(session.id))]
         };
         Card::titled(self.texts.sessions_title(), self.texts.sessions_about())
@@ -73,7 +73,10 @@ impl View<'_> {
         let about = fill(texts.session_about(), &[("began", &began), ("last", &last), ("count", &count)]);
         let of_model =
             if session.model.is_some() { texts.session_model_own() } else { texts.session_model() };
-        let mut body = vec![about, self.stats(kept.stats), fill(of_model, &[("model", &model.to_string())])];
+        let pins = (kept.stats.pins > 0).then(|| self.pins(kept.stats.pins));
+        let mut body = vec![about];
+        body.extend(pins);
+        body.push(fill(of_model, &[("model", &model.to_string())]));
         let is_current = self.current == Some(session.id);
         body.extend(is_current.then(|| texts.session_current().to_owned()));
         let id = session.id;
@@ -91,12 +94,9 @@ impl View<'_> {
             .row(vec![Button::new(texts.button_back(), Sessions::List(0))])
     }
 
-    /// What is kept of a session beside its messages.
-    fn stats(&self, stats: SessionStats) -> String {
-        let importance = stats.importance.map_or_else(|| "–".to_owned(), |mean| format!("{mean:.1}"));
-        let (summaries, pins) = (stats.summaries.to_string(), stats.pins.to_string());
-        let values = [("summaries", &summaries), ("pins", &pins), ("importance", &importance)];
-        fill(self.texts.session_stats(), &values.map(|(name, value)| (name, value.as_str())))
+    /// How many pins belong to a session.
+    fn pins(&self, count: usize) -> String {
+        fill(self.texts.session_pins(), &[("count", &count.to_string())])
     }
 
     /// Asks whether a session is to be deleted, and says what goes with it.

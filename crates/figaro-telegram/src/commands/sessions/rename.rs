@@ -18,7 +18,7 @@ use figaro_domain::message::Inbound;
 use figaro_domain::session::{SessionChange, SessionName};
 use figaro_policy::access::Standing;
 use figaro_prompts::texts::fill;
-use figaro_store::{OutboxStore, SessionStore, StoreError};
+use figaro_store::{SessionStore, StoreError};
 
 /// Asks for the new name of a session.
 pub(super) async fn ask(cards: &Cards, asker: &Asker, view: &View<'_>, session: &Session) -> Pressed {
@@ -32,7 +32,6 @@ pub(super) async fn ask(cards: &Cards, asker: &Asker, view: &View<'_>, session: 
 #[derive(Debug, Clone)]
 pub struct Renames {
     cards: Cards,
-    outbox: Arc<dyn OutboxStore>,
     sessions: Arc<dyn SessionStore>,
 }
 
@@ -40,18 +39,7 @@ impl Renames {
     /// Works on these handles.
     #[must_use]
     pub fn new(handles: &Handles) -> Self {
-        Self { cards: handles.cards.clone(), outbox: handles.store.clone(), sessions: handles.store.clone() }
-    }
-
-    /// The session that a message gives a name to, as a reply to the question for it; `None` for any other message.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub(crate) async fn meant(&self, part: &Inbound) -> Result<Option<SessionId>, StoreError> {
-        match replies::asked_by(&*self.outbox, part).await? {
-            Some(Author::Rename(session)) => Ok(Some(session)),
-            Some(Author::Figaro | Author::Model | Author::Reword(_)) | None => Ok(None),
-        }
+        Self { cards: handles.cards.clone(), sessions: handles.store.clone() }
     }
 
     /// Gives a session of this conversation the name that a message says, and says so.

@@ -72,6 +72,8 @@ impl Tasks {
                 return Ok(shown);
             }
             TaskVerb::Shift(_) | TaskVerb::Missed(_) | TaskVerb::Agents(_) | TaskVerb::Agent(_) => {
+                // What a button says nobody has to write.
+                self.close_questions(&on, &task).await?;
                 return self.press_edit(&on, view, &task).await;
             }
             TaskVerb::Done | TaskVerb::Later(_) | TaskVerb::Tomorrow => {

@@ -11,13 +11,7 @@ const NEAR: TimeDelta = TimeDelta::hours(1);
 
 /// A time by the clocks of a task, with the year unless it is this one: `today 09:00`, `Tue 1 Dec 07:30`.
 pub(super) fn moment(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime<Utc>) -> String {
-    let (at, now) = (at.with_timezone(&task.zone), now.with_timezone(&task.zone));
-    let time = at.format("%H:%M");
-    match (at.date_naive() - now.date_naive()).num_days() {
-        0 => format!("{} {time}", texts.day_today()),
-        1 => format!("{} {time}", texts.day_tomorrow()),
-        _ => texts.dated(&at, now.year()),
-    }
+    texts.spoken(&at.with_timezone(&task.zone), &now.with_timezone(&task.zone))
 }
 
 /// A time to come; one that is near with how long it is until then: `today 09:00, in 20 minutes`.

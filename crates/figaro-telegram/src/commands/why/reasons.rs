@@ -44,11 +44,11 @@ pub(super) fn turn(texts: &Texts, subject: &Subject, now: Now, is_owner: bool) -
         Some(Ending::Waits) if now.waits => texts.why_waits(),
         Some(Ending::Waits) if now.is_running => texts.why_running(),
         Some(Ending::Waits) => texts.why_given_up(),
-        Some(Ending::Failed { reason, label }) => {
+        Some(Ending::Failed { reason, .. }) => {
             let words = fill(texts.why_failed(), &[("reason", &texts.reason(reason))]);
             let Some(trace) = trace.filter(|_| is_owner) else { return words };
             let turn = trace.run.to_string();
-            return format!("{words}\n{}", fill(texts.error_turn(), &[("turn", &turn), ("label", label)]));
+            return format!("{words}\n{}", fill(texts.error_turn(), &[("turn", &turn)]));
         }
         None if trace.is_some() && now.is_running => texts.why_running(),
         None if has_answer => texts.why_answered(),
