@@ -79,6 +79,7 @@ async fn checkpoints(store: &KvStore) -> Vec<Duration> {
             started_at: Utc::now(),
             duration_ms: None,
             approved_on: None,
+            hosted: false,
         };
         let calls = vec![started(0), started(1)];
         let said = Message::new(turn.session, Role::Assistant, words(), Utc::now());

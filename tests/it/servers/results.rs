@@ -73,7 +73,7 @@ async fn a_long_result_is_kept_whole_shown_in_part_and_looked_up_in_its_turn_and
     assert!(request("give long").tool_names().contains(&"lookup"), "it can be looked up in its own turn");
     world.ends_for_ann("give long").await;
 
-    let key = key_in(&[shown.clone()]);
+    let key = key_in(std::slice::from_ref(&shown));
     let (mut read, mut next) = (String::new(), Some(key));
     for page in 0.. {
         let Some(key) = next else { break };

@@ -192,24 +192,11 @@ impl Executor {
 
     async fn pass(&self, run: &Run, with_tools: bool, setup: &Setup) -> Result<Pass, Broken> {
         let mut pass = Pass::default();
-        let request = Request {
-            tools: if with_tools { offered(run, setup).specs(run.found()) } else { Vec::new() },
-            web_search: setup.tools.web_search().is_some(),
-            settings: setup.settings,
-            earlier: run.earlier().clone(),
-            schema: run
-                .form()
-                .filter(|form| !form.is_any_object())
-                .map(|form| AnswerSchema { name: form.name().to_owned(), schema: form.schema().clone() }),
-            tells_schema: true,
-            options: setup.options.clone(),
-            ..Request::new("", setup.instructions.as_str(), run.items().to_vec())
-        };
         let cancel = &setup.control.cancel;
         let opening = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(Broken { pass, error: None }),
-            opening = self.open(request, setup) => opening,
+            opening = self.open(request(run, with_tools, setup), setup) => opening,
         };
         let mut call = match opening {
             Ok(call) => call,
@@ -383,4 +370,21 @@ impl Executor {
 /// The tools of a run: those of its turn, and that by which a result is read on of which it has seen a part.
 fn offered(run: &Run, setup: &Setup) -> Arc<Registry> {
     if run.has_keys() { Arc::new(setup.tools.looking_up()) } else { setup.tools.clone() }
+}
+
+/// What the model is asked in a pass.
+fn request(run: &Run, with_tools: bool, setup: &Setup) -> Request {
+    Request {
+        tools: if with_tools { offered(run, setup).specs(run.found()) } else { Vec::new() },
+        web_search: setup.tools.web_search().is_some(),
+        settings: setup.settings,
+        earlier: run.earlier().clone(),
+        schema: run
+            .form()
+            .filter(|form| !form.is_any_object())
+            .map(|form| AnswerSchema { name: form.name().to_owned(), schema: form.schema().clone() }),
+        tells_schema: true,
+        options: setup.options.clone(),
+        ..Request::new("", setup.instructions.as_str(), run.items().to_vec())
+    }
 }

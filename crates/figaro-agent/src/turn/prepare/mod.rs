@@ -24,7 +24,6 @@ use super::kin::{Kin, Voice};
 use super::log::TurnLog;
 use super::outcome::Outcome;
 use super::question::Question;
-use super::reply::Reply;
 use super::report::Reporter;
 use super::requested::Requested;
 use super::run::{Answer, Run, Shown};
@@ -39,7 +38,7 @@ use figaro_domain::chat::ChatConfig;
 use figaro_domain::conversation::Session;
 use figaro_domain::form::Form;
 use figaro_domain::generation::Generation;
-use figaro_domain::message::{Inbound, Speaker};
+use figaro_domain::message::Speaker;
 use figaro_domain::model::ModelName;
 use figaro_domain::task::MAX_RUN_MESSAGES;
 use figaro_domain::tool::{ToolCall, ToolKind, ToolStatus};
@@ -165,8 +164,9 @@ fn with_own(tools: Arc<Registry>, requested: Option<&Requested>) -> Arc<Registry
 }
 
 /// The tools of a turn in whose prompt keys or memories stand.
-fn offered(tools: Arc<Registry>, has_keys: bool, remembers: bool) -> Arc<Registry> {
-    let tools = if has_keys { Arc::new(tools.looking_up()) } else { tools };
+fn offered(tools: Arc<Registry>, loaded: &Loaded) -> Arc<Registry> {
+    let remembers = !loaded.window.labels.is_empty();
+    let tools = if loaded.window.has_keys { Arc::new(tools.looking_up()) } else { tools };
     if remembers { Arc::new(tools.remembering()) } else { tools }
 }
 
@@ -218,9 +218,7 @@ impl Preparer {
         let options = self.options(requested, &model).map_err(failed)?;
         let sees = self.models.capabilities(&model).is_some_and(|can| can.vision);
         if let Some(reply) = unreadable(question, self.locales.of(first.language.as_deref()), &model, sees) {
-            // In a group that has it answer everything, nobody asked about every sticker.
-            let is_meant = question.parts.iter().any(Inbound::is_addressed);
-            return Err(Box::new(Outcome::Told(if is_meant { reply } else { Reply::default() })));
+            return Err(Box::new(Outcome::Told(reply)));
         }
         let (person, persona, book) = futures::join!(
             person::asker(&*self.profiles, question, &config, self.loader.default_zone, &self.reporter),
@@ -238,18 +236,16 @@ impl Preparer {
             book: &book,
         };
         let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
-        let (instructions, has_keys) = (loaded.window.instructions.clone(), loaded.window.has_keys);
-        let pins = loaded.window.pins.clone();
+        let (instructions, pins) = (loaded.window.instructions.clone(), loaded.window.pins.clone());
         let records = self.records.offered(&book);
         let tools = with_own(part.tools, requested);
-        let tools = keeping(offered(tools, has_keys, !loaded.window.labels.is_empty()), &records);
+        let tools = keeping(offered(tools, &loaded), &records);
         let of_chat = [config.settings, persona.settings];
         let ground = Some(Ground { records, ..ground(&loaded, agent, Generation::nearest(of_chat)) });
         let form = form_of(requested, agent).map_err(failed)?;
         let calls = self.models.capabilities(&model).is_none_or(|can| can.tools);
         let names = tools.name_of(ToolKind::Memories).filter(|_| calls);
-        let run = self.run(loaded, question, &taken_up, names);
-        let run = run.shaped(form).giving_cut(requested.is_some());
+        let run = self.run(loaded, question, &taken_up, names).shaped(form).giving_cut(requested.is_some());
         let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.untold());
         let setup = Setup {
             turn: turn.clone(),

@@ -3,12 +3,12 @@
 use super::super::question::Question;
 use super::super::reply::Reply;
 use figaro_domain::delivery::Action;
-use figaro_domain::message::{Attachment, AttachmentKind};
+use figaro_domain::message::{Attachment, AttachmentKind, Inbound};
 use figaro_domain::model::ModelName;
 use figaro_prompts::texts::{Texts, fill};
 
 /// The answer to a question that holds nothing the model can read: no words, only content of a kind it has no eyes or
-/// ears for.
+/// ears for. It is empty in a group that has it answer everything: nobody asked about every sticker.
 #[must_use]
 pub(super) fn unreadable(question: &Question, texts: &Texts, model: &ModelName, sees: bool) -> Option<Reply> {
     let parts = || question.parts.iter();
@@ -18,9 +18,11 @@ pub(super) fn unreadable(question: &Question, texts: &Texts, model: &ModelName, 
         return None;
     }
     let first = attachments.next()?;
+    let is_meant = parts().any(Inbound::is_addressed);
+    let told = |reply: Reply| Some(if is_meant { reply } else { Reply::default() });
     if first.is_picture() {
         let markdown = fill(texts.blind(), &[("model", &model.to_string())]);
-        return Some(Reply { markdown, actions: vec![Action::OtherModel] });
+        return told(Reply { markdown, actions: vec![Action::OtherModel] });
     }
     let kind = match first.kind {
         AttachmentKind::Photo => texts.kind_photo(),
@@ -37,5 +39,5 @@ pub(super) fn unreadable(question: &Question, texts: &Texts, model: &ModelName, 
         | AttachmentKind::Event
         | AttachmentKind::Other => return None,
     };
-    Some(Reply { markdown: fill(texts.unsupported(), &[("kind", kind)]), actions: Vec::new() })
+    told(Reply { markdown: fill(texts.unsupported(), &[("kind", kind)]), actions: Vec::new() })
 }

@@ -412,7 +412,7 @@ fn a_pass_is_kept_to_mend_an_answer_with_a_form() {
 
 #[test]
 fn words_beside_which_only_memories_are_named_are_the_answer() {
-    let memories = vec![MemoryId::new(), MemoryId::new()];
+    let memories = [MemoryId::new(), MemoryId::new()];
     let run = || {
         let memories = memories.iter().map(|id| (*id, String::new())).collect();
         let shown = Shown { tool: Some("use".into()), memories, asked: String::new() };
