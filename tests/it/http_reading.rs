@@ -89,6 +89,13 @@ fn kept() -> Vec<Case> {
     if let Some(last) = cases.last_mut() {
         last.stays = &["a secret"];
     }
+    cases.extend(older());
+    cases
+}
+
+/// What older clients keep of their calls, and bounds in forms of their own.
+fn older() -> Vec<Case> {
+    let mut cases = Vec::new();
     let with_call = |call: Value, result: Value| {
         let asks = json!({"role": "user", "content": "How many loaves?"});
         chat(json!([asks, call, result, {"role": "user", "content": "And rolls?"}]))
