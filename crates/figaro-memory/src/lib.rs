@@ -15,6 +15,7 @@ mod repeats;
 #[cfg(test)]
 mod tests;
 mod used;
+mod wishes;
 mod words;
 
 pub use self::bearing::bearing;

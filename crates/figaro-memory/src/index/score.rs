@@ -35,8 +35,11 @@ const MAX_SAME: u16 = 20;
 const COMPARED: usize = 2_000;
 /// A message of more tokens than this takes the room of several: it counts less by this power of how much longer it is.
 const LONG_TOKENS: f32 = 60.0;
-/// The exponent of that: a message four times as long counts half.
-const LONG_POWER: f32 = 0.5;
+/// The exponent of that, for its own words and again for what is around it: a message ten times as long counts a sixth by its own.
+const LONG_POWER: f32 = 0.4;
+
+/// What stands in so many messages names one thing.
+const FEW: usize = 3;
 
 /// How much meaning counts beside words: so much of the best score by words has what is nearest.
 const MEANING: f32 = 0.5;
@@ -92,6 +95,9 @@ impl Index {
         let mut scores = self.scored(asked);
         scores.count_coverage();
         scores.lower_same();
+        for (score, placed) in scores.messages.iter_mut().zip(&self.messages) {
+            *score *= placed.room;
+        }
         let named = self.written_by(&asked.speakers);
         let mut ranked = Vec::new();
         for (at, placed) in self.messages.iter().enumerate() {
@@ -101,7 +107,7 @@ impl Index {
                 continue;
             }
             let by_name = if named.as_ref().is_some_and(|named| named[at]) { 1.0 + SPEAKER } else { 1.0 };
-            ranked.push(Ranked { at, score: score * by_name * room(placed.entry.cost) });
+            ranked.push(Ranked { at, score: score * by_name * placed.room });
         }
         if !asked.alike.is_empty() {
             ranked = self.with_meaning(&ranked, &asked.alike, only);
@@ -129,12 +135,29 @@ impl Index {
             near.map(|(near, placed)| if placed.is_of(only) { near } else { 0.0 }).collect();
         let nearest = scores.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
         for (score, placed) in scores.iter_mut().zip(&self.messages) {
-            *score *= MEANING / nearest * room(placed.entry.cost);
+            *score *= MEANING / nearest * placed.room;
         }
         let most = by_words.iter().map(|ranked| ranked.score).fold(f32::MIN_POSITIVE, f32::max);
         by_words.iter().for_each(|ranked| scores[ranked.at] += ranked.score / most);
         let ranked = scores.into_iter().enumerate().map(|(at, score)| Ranked { at, score });
         ranked.filter(|ranked| ranked.score > 0.0).collect()
+    }
+
+    /// Of the messages behind one that take at most so many tokens, that which has most of these terms, counting those that stand
+    /// in few messages; of equals the latest.
+    pub(crate) fn later(&self, at: usize, terms: &[Term], most: usize) -> Option<usize> {
+        let mut shared: HashMap<usize, usize> = HashMap::new();
+        let postings = terms.iter().filter_map(|term| self.postings.get(term));
+        for posting in postings.filter(|postings| postings.len() <= FEW).flatten() {
+            *shared.entry(posting.at()).or_default() += 1;
+        }
+        let of = self.messages.get(at)?.session;
+        let is_later = |other: &usize| {
+            let placed = &self.messages[*other];
+            *other > at && placed.session == of && usize::from(placed.entry.cost) <= most
+        };
+        let later = shared.into_iter().filter(|(other, _)| is_later(other));
+        later.max_by_key(|(other, count)| (*count, *other)).map(|(other, _)| other)
     }
 
     fn scored(&self, asked: &Asked) -> Scores {
@@ -217,7 +240,7 @@ fn lifted(alike: &[f32]) -> Vec<f32> {
 }
 
 /// How much less a message counts for the room it takes.
-fn room(cost: u16) -> f32 {
+pub(super) fn room(cost: u16) -> f32 {
     let cost = f32::from(cost);
     if cost > LONG_TOKENS { (cost / LONG_TOKENS).powf(-LONG_POWER) } else { 1.0 }
 }
@@ -245,7 +268,7 @@ impl Scores {
 }
 
 /// The best, best first; of equals the newest.
-fn best(mut ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
+pub(crate) fn best(mut ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
     let order = |one: &Ranked, other: &Ranked| other.score.total_cmp(&one.score).then(other.at.cmp(&one.at));
     if ranked.len() > limit {
         ranked.select_nth_unstable_by(limit, order);
