@@ -92,6 +92,13 @@ struct Chosen {
     score: f32,
 }
 
+impl Question<'_> {
+    /// Whether a message is in the context anyway.
+    fn shows(&self, key: EntryKey) -> bool {
+        self.shown.is_some_and(|shown| shown.session == key.session && key.index >= shown.index)
+    }
+}
+
 impl Chats {
     /// The older messages that bear on a question, best first. Their costs are estimates: a caller that must keep to its tokens
     /// counts them, and leaves the last ones out.
@@ -116,7 +123,7 @@ impl Chats {
             asked.alike = alike(chat, vector.as_ref());
         }
         let ranked = chat.index.rank(&asked, question.session, limit(question));
-        let ranked = self.with_later(&chat.index, ranked).await?;
+        let ranked = self.with_later(&chat.index, question, ranked).await?;
         let chosen = choose(chat, question, &asked, &ends, &ranked);
         self.measured(question.chat, chat.bytes());
         let places: Vec<Place> = chosen.iter().filter_map(|one| place_of(&chat.index, one)).collect();
@@ -170,10 +177,16 @@ impl Chats {
     }
 
     /// What bears on a question, and what was said later of a rare thing that the best of it names.
-    async fn with_later(&self, index: &Index, mut ranked: Vec<Ranked>) -> Result<Vec<Ranked>, StoreError> {
+    async fn with_later(
+        &self,
+        index: &Index,
+        question: &Question<'_>,
+        mut ranked: Vec<Ranked>,
+    ) -> Result<Vec<Ranked>, StoreError> {
         let places =
             ranked.iter().filter_map(|one| place_of(index, &Chosen { at: one.at, score: one.score }));
-        let places = places.filter(|place| usize::from(place.entry.cost) <= WHOLE);
+        let is_read = |place: &Place| usize::from(place.entry.cost) <= WHOLE && !question.shows(place.key);
+        let places = places.filter(is_read);
         let places: Vec<Place> = places.take(READ_FOR_LATER).collect();
         let keys: Vec<EntryKey> = places.iter().map(|place| place.key).collect();
         for (place, message) in places.iter().zip(self.store().messages_at(&keys).await?) {
@@ -381,8 +394,7 @@ impl Choosing<'_> {
             return;
         }
         let Some((session, entry)) = self.index.message(one.at) else { return };
-        let is_shown =
-            self.question.shown.is_some_and(|shown| shown.session == session && entry.index >= shown.index);
+        let is_shown = self.question.shows(EntryKey { session, index: entry.index });
         if is_shown || !self.living.contains(&session) {
             return;
         }

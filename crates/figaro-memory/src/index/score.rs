@@ -38,6 +38,8 @@ const LONG_TOKENS: f32 = 60.0;
 /// The exponent of that, for its own words and again for what is around it: a message ten times as long counts a sixth by its own.
 const LONG_POWER: f32 = 0.4;
 
+/// Most of the question's terms, by their weight.
+const MOST: f32 = 0.75;
 /// What stands in so many messages names one thing.
 const FEW: usize = 3;
 
@@ -95,8 +97,10 @@ impl Index {
         let mut scores = self.scored(asked);
         scores.count_coverage();
         scores.lower_same();
-        for (score, placed) in scores.messages.iter_mut().zip(&self.messages) {
-            *score *= placed.room;
+        let complete = scores.complete();
+        let room = |at: usize, placed: &Placed| if complete.contains(&at) { 1.0 } else { placed.room };
+        for (at, placed) in self.messages.iter().enumerate() {
+            scores.messages[at] *= room(at, placed);
         }
         let named = self.written_by(&asked.speakers);
         let mut ranked = Vec::new();
@@ -107,7 +111,7 @@ impl Index {
                 continue;
             }
             let by_name = if named.as_ref().is_some_and(|named| named[at]) { 1.0 + SPEAKER } else { 1.0 };
-            ranked.push(Ranked { at, score: score * by_name * placed.room });
+            ranked.push(Ranked { at, score: score * by_name * room(at, placed) });
         }
         if !asked.alike.is_empty() {
             ranked = self.with_meaning(&ranked, &asked.alike, only);
@@ -246,6 +250,14 @@ pub(super) fn room(cost: u16) -> f32 {
 }
 
 impl Scores {
+    /// The messages that have most terms of the question, if few have: they are what is asked for, however long they are.
+    fn complete(&self) -> Vec<usize> {
+        let least = MOST * self.total;
+        let has_most = |at: &usize| least > 0.0 && self.covered[*at] >= least;
+        let complete: Vec<usize> = (0..self.covered.len()).filter(has_most).take(FEW + 1).collect();
+        if complete.len() > FEW { Vec::new() } else { complete }
+    }
+
     fn count_coverage(&mut self) {
         if self.total > 0.0 {
             for (score, covered) in self.messages.iter_mut().zip(&self.covered) {
