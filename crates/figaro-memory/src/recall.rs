@@ -3,16 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
-
 use super::chats::{ChatIndex, Chats};
 use super::excerpt::excerpt;
 use super::index::{Asked, Entry, Index, Ranked, best};
+use super::question::Question;
 use super::remember::{LINE_TOKENS, MAX_TOKENS, WHOLE, check, words_of};
 use super::repeats::Said;
 use super::words::{self, Language, Term};
-use figaro_base::ids::{ChatId, SessionId, UserId};
+use figaro_base::ids::{ChatId, SessionId};
 use figaro_base::text::estimate_tokens;
 use figaro_domain::conversation::{EntryKey, Message};
 use figaro_domain::usage::Payer;
@@ -48,30 +46,6 @@ const FEW_TERMS: usize = 2;
 /// How much the terms of what was said before count.
 const BEFORE_WEIGHT: f32 = 0.5;
 
-/// What is asked, and where.
-#[derive(Debug, Clone)]
-pub struct Question<'a> {
-    /// The chat whose messages are looked through, and those of no other.
-    pub chat: ChatId,
-    /// Only messages of this session, apart from vital ones: who begins another one wants to begin anew. `None` for all of the
-    /// chat.
-    pub session: Option<SessionId>,
-    /// The words of the question.
-    pub text: &'a str,
-    /// What was said right before, for a question of few words.
-    pub before: Option<&'a str>,
-    /// When it is asked: "last May" is told by it.
-    pub asked_at: DateTime<Utc>,
-    /// The zone of the chat.
-    pub zone: Tz,
-    /// The messages of this session from this index on are in the context anyway.
-    pub shown: Option<EntryKey>,
-    /// How many tokens what is found may take.
-    pub tokens: usize,
-    /// Whose bill the vector of the question is on: whoever asks.
-    pub user: UserId,
-}
-
 /// An older message that bears on a question.
 #[derive(Debug, Clone)]
 pub struct Recalled {
@@ -90,13 +64,6 @@ pub struct Recalled {
 struct Chosen {
     at: usize,
     score: f32,
-}
-
-impl Question<'_> {
-    /// Whether a message is in the context anyway.
-    fn shows(&self, key: EntryKey) -> bool {
-        self.shown.is_some_and(|shown| shown.session == key.session && key.index >= shown.index)
-    }
 }
 
 impl Chats {
