@@ -7,7 +7,6 @@ mod vectors;
 use std::collections::HashMap;
 
 pub(crate) use self::block::{decode, encode};
-use self::score::room;
 pub(crate) use self::score::{Asked, Ranked, best};
 pub(crate) use self::vectors::Vectors;
 use super::words::{Language, Term, Weighted};
@@ -71,6 +70,10 @@ impl Counted {
 const EPISODE_GAP: i64 = 3 * 3600;
 /// An episode has at most so many messages.
 const EPISODE_MESSAGES: u32 = 100;
+/// A message of more tokens than this takes the room of several: it counts less by this power of how much longer it is.
+const LONG_TOKENS: f32 = 60.0;
+/// The exponent of that, for its own words and again for what is around it: a message ten times as long counts a sixth by its own.
+const LONG_POWER: f32 = 0.4;
 /// Stands for no message.
 const NONE: u32 = u32::MAX;
 
@@ -96,6 +99,12 @@ impl Posting {
 fn length(terms: &[Counted]) -> u16 {
     let tenths: u32 = terms.iter().map(|counted| u32::from(counted.tenths)).sum();
     u16::try_from(tenths / 10).unwrap_or(u16::MAX)
+}
+
+/// How much less a message counts for the room it takes.
+fn room(cost: u16) -> f32 {
+    let cost = f32::from(cost);
+    if cost > LONG_TOKENS { (cost / LONG_TOKENS).powf(-LONG_POWER) } else { 1.0 }
 }
 
 /// Where a message stands among the others.

@@ -33,11 +33,6 @@ const SAMENESS: f32 = 0.1;
 const MAX_SAME: u16 = 20;
 /// So many of the best messages are looked at for sameness.
 const COMPARED: usize = 2_000;
-/// A message of more tokens than this takes the room of several: it counts less by this power of how much longer it is.
-const LONG_TOKENS: f32 = 60.0;
-/// The exponent of that, for its own words and again for what is around it: a message ten times as long counts a sixth by its own.
-const LONG_POWER: f32 = 0.4;
-
 /// Most of the question's terms, by their weight.
 const MOST: f32 = 0.75;
 /// What stands in so many messages names one thing.
@@ -241,12 +236,6 @@ fn lifted(alike: &[f32]) -> Vec<f32> {
     let known = alike.iter().filter(|cosine| **cosine != 0.0);
     let mean = known.clone().sum::<f32>() / known.count().max(1) as f32;
     alike.iter().map(|cosine| (cosine - mean).max(0.0)).collect()
-}
-
-/// How much less a message counts for the room it takes.
-pub(super) fn room(cost: u16) -> f32 {
-    let cost = f32::from(cost);
-    if cost > LONG_TOKENS { (cost / LONG_TOKENS).powf(-LONG_POWER) } else { 1.0 }
 }
 
 impl Scores {
