@@ -93,6 +93,7 @@ mod prompt_budget;
 mod providers;
 mod proxies;
 mod recall;
+mod recall_kinds;
 mod records;
 mod retention;
 mod retry;

@@ -8,6 +8,7 @@ pub mod facts;
 mod index;
 mod making;
 mod meaning;
+mod question;
 mod recall;
 mod records;
 mod remember;
@@ -15,13 +16,15 @@ mod repeats;
 #[cfg(test)]
 mod tests;
 mod used;
+mod wishes;
 mod words;
 
 pub use self::bearing::bearing;
 pub use self::chats::Chats;
 pub use self::making::VectorMaker;
 pub use self::meaning::Meaning;
-pub use self::recall::{Question, Recalled};
+pub use self::question::Question;
+pub use self::recall::Recalled;
 pub use self::records::{RecordBooks, bearing_lines};
 pub use self::repeats::Said;
 pub use self::used::used;

@@ -1,18 +1,16 @@
 //! The older messages of a chat that bear on a question, as many as fit.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-
-use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
 
 use super::chats::{ChatIndex, Chats};
 use super::excerpt::excerpt;
-use super::index::{Asked, Entry, Index, Ranked};
-use super::remember::{MAX_TOKENS, check, words_of};
+use super::index::{Asked, Entry, Index, Ranked, best};
+use super::question::Question;
+use super::remember::{LINE_TOKENS, MAX_TOKENS, WHOLE, check, words_of};
 use super::repeats::Said;
 use super::words::{self, Language, Term};
-use figaro_base::ids::{ChatId, SessionId, UserId};
+use figaro_base::ids::{ChatId, SessionId};
 use figaro_base::text::estimate_tokens;
 use figaro_domain::conversation::{EntryKey, Message};
 use figaro_domain::usage::Payer;
@@ -31,6 +29,14 @@ const VITAL: u8 = 9;
 const VITAL_ANYWHERE: u8 = 10;
 /// One part of so many.
 const SHARE_OF_VITAL: usize = 12;
+/// One part of so many of the room is for standing wishes, those first that bear on the question.
+const SHARE_OF_WISHES: usize = 12;
+/// So many of the best messages are read for the rare things that they name: what was said of these later may have changed them.
+const READ_FOR_LATER: usize = 3;
+/// What takes more tokens than this says more than that something has changed.
+const SHORT: usize = 64;
+/// So much of the score of a message has at least what was said later of a rare thing in it.
+const LATER: f32 = 0.5;
 /// Messages of at least this importance take what room is left.
 const IMPORTANT: u8 = 8;
 /// One part of so many of the room is for messages that are near in meaning, whatever their words.
@@ -39,30 +45,6 @@ const SHARE_OF_MEANING: usize = 4;
 const FEW_TERMS: usize = 2;
 /// How much the terms of what was said before count.
 const BEFORE_WEIGHT: f32 = 0.5;
-
-/// What is asked, and where.
-#[derive(Debug, Clone)]
-pub struct Question<'a> {
-    /// The chat whose messages are looked through, and those of no other.
-    pub chat: ChatId,
-    /// Only messages of this session, apart from vital ones: who begins another one wants to begin anew. `None` for all of the
-    /// chat.
-    pub session: Option<SessionId>,
-    /// The words of the question.
-    pub text: &'a str,
-    /// What was said right before, for a question of few words.
-    pub before: Option<&'a str>,
-    /// When it is asked: "last May" is told by it.
-    pub asked_at: DateTime<Utc>,
-    /// The zone of the chat.
-    pub zone: Tz,
-    /// The messages of this session from this index on are in the context anyway.
-    pub shown: Option<EntryKey>,
-    /// How many tokens what is found may take.
-    pub tokens: usize,
-    /// Whose bill the vector of the question is on: whoever asks.
-    pub user: UserId,
-}
 
 /// An older message that bears on a question.
 #[derive(Debug, Clone)]
@@ -107,7 +89,9 @@ impl Chats {
             chat = self.ready(&mut held, question, &ends).await?;
             asked.alike = alike(chat, vector.as_ref());
         }
-        let chosen = choose(chat, question, &asked, &ends);
+        let ranked = chat.index.rank(&asked, question.session, limit(question));
+        let ranked = self.with_later(&chat.index, question, ranked).await?;
+        let chosen = choose(chat, question, &asked, &ends, &ranked);
         self.measured(question.chat, chat.bytes());
         let places: Vec<Place> = chosen.iter().filter_map(|one| place_of(&chat.index, one)).collect();
         drop(held);
@@ -159,6 +143,33 @@ impl Chats {
         Ok(ends.iter().any(|end| end.session != session && end.next_index > 0))
     }
 
+    /// What bears on a question, and what was said later of a rare thing that the best of it names.
+    async fn with_later(
+        &self,
+        index: &Index,
+        question: &Question<'_>,
+        mut ranked: Vec<Ranked>,
+    ) -> Result<Vec<Ranked>, StoreError> {
+        let places =
+            ranked.iter().filter_map(|one| place_of(index, &Chosen { at: one.at, score: one.score }));
+        let is_read = |place: &Place| usize::from(place.entry.cost) <= WHOLE && !question.shows(place.key);
+        let places = places.filter(is_read);
+        let places: Vec<Place> = places.take(READ_FOR_LATER).collect();
+        let keys: Vec<EntryKey> = places.iter().map(|place| place.key).collect();
+        for (place, message) in places.iter().zip(self.store().messages_at(&keys).await?) {
+            let message = message.filter(|message| check(message.id) == place.entry.check);
+            let Some(text) = message.and_then(|message| words_of(&message)) else { continue };
+            let names = words::of_names(&text, place.entry.language);
+            let Some(at) = index.later(place.at, &names, SHORT) else { continue };
+            let score = LATER * place.score;
+            match ranked.iter_mut().find(|one| one.at == at) {
+                Some(known) => known.score = known.score.max(score),
+                None => ranked.push(Ranked { at, score }),
+            }
+        }
+        Ok(best(ranked, usize::MAX))
+    }
+
     /// Reads what was chosen. What is there no more, or is another message by now, is left out.
     async fn read(&self, places: &[Place], asked: &Asked, most: usize) -> Result<Vec<Recalled>, StoreError> {
         let keys: Vec<EntryKey> = places.iter().map(|place| place.key).collect();
@@ -204,6 +215,7 @@ fn without_repeats(recalled: Vec<Recalled>) -> Vec<Recalled> {
 /// A chosen message, to be read.
 #[derive(Debug, Clone, Copy)]
 struct Place {
+    at: usize,
     key: EntryKey,
     entry: Entry,
     score: f32,
@@ -211,7 +223,7 @@ struct Place {
 
 fn place_of(index: &Index, chosen: &Chosen) -> Option<Place> {
     let (session, entry) = index.message(chosen.at)?;
-    Some(Place { key: EntryKey { session, index: entry.index }, entry, score: chosen.score })
+    Some(Place { at: chosen.at, key: EntryKey { session, index: entry.index }, entry, score: chosen.score })
 }
 
 /// Whether the chat has messages that are not shown anyway.
@@ -239,8 +251,20 @@ fn asked(index: &Index, question: &Question<'_>) -> Asked {
     Asked { terms, speakers: words::possible_speakers(question.text), is_short, alike: Vec::new() }
 }
 
-/// What fits: first what is vital, within its share, then what bears on the question, then what is important.
-fn choose(chat: &ChatIndex, question: &Question<'_>, asked: &Asked, ends: &[SessionEnd]) -> Vec<Chosen> {
+/// How many messages that bear on a question are looked at.
+const fn limit(question: &Question<'_>) -> usize {
+    question.tokens / MIN_TOKENS * 2
+}
+
+/// What fits: first what is wished for and what is vital, within their shares, then what bears on the question, then what is
+/// important.
+fn choose(
+    chat: &ChatIndex,
+    question: &Question<'_>,
+    asked: &Asked,
+    ends: &[SessionEnd],
+    ranked: &[Ranked],
+) -> Vec<Chosen> {
     let index = &chat.index;
     let living: HashSet<SessionId> = ends.iter().map(|end| end.session).collect();
     let mut choosing =
@@ -249,27 +273,33 @@ fn choose(chat: &ChatIndex, question: &Question<'_>, asked: &Asked, ends: &[Sess
         index.entries().filter(|(_, entry)| entry.importance >= IMPORTANT).map(|(at, _)| at).collect();
     let importance = |at: &usize| index.message(*at).map_or(0, |(_, entry)| entry.importance);
     important.sort_by_key(|at| std::cmp::Reverse((importance(at), *at)));
-    let vital = question.tokens / SHARE_OF_VITAL;
     let is_within = |at: &usize| match (question.session, index.message(*at)) {
         (Some(session), Some((of, _))) => of == session,
         _ => true,
     };
     let is_vital = |at: &&usize| importance(at) >= if is_within(at) { VITAL } else { VITAL_ANYWHERE };
-    for at in important.iter().filter(is_vital) {
-        if question.tokens - choosing.left < vital {
-            choosing.take(Chosen { at: *at, score: 0.0 }, vital);
-        }
-    }
-    let limit = question.tokens / MIN_TOKENS + choosing.chosen.len();
-    let limit = limit.saturating_mul(2);
-    let ranked = index.rank(asked, question.session, limit);
-    choosing.take_ranked(&ranked, &index.nearest(asked, question.session, limit));
+    let told = |at: usize| Chosen { at, score: 0.0 };
+    // Where the costs were too low, what stands last is left out: wishes stand before what seems vital.
+    choosing.take_share(wishes(index, question, ranked).into_iter().map(told), SHARE_OF_WISHES);
+    choosing.take_share(important.iter().filter(is_vital).copied().map(told), SHARE_OF_VITAL);
+    choosing.take_ranked(ranked, &index.nearest(asked, question.session, limit(question)));
     for at in important.into_iter().filter(is_within) {
-        choosing.take(Chosen { at, score: 0.0 }, question.tokens);
+        choosing.take(told(at), question.tokens);
     }
     let mut chosen = choosing.chosen;
     chosen.sort_by(|one, other| other.score.total_cmp(&one.score));
     chosen
+}
+
+/// The standing wishes that count where this is asked: those first that bear on the question, best first, then the latest.
+fn wishes(index: &Index, question: &Question<'_>, ranked: &[Ranked]) -> Vec<usize> {
+    let scores: HashMap<usize, f32> = ranked.iter().map(|one| (one.at, one.score)).collect();
+    let is_within = |at: usize| {
+        question.session.is_none_or(|only| index.message(at).is_some_and(|(session, _)| session == only))
+    };
+    let all = index.entries().filter(|(at, entry)| entry.is_wish && is_within(*at));
+    let all = all.map(|(at, _)| Ranked { at, score: scores.get(&at).copied().unwrap_or(0.0) });
+    best(all.collect(), usize::MAX).into_iter().map(|one| one.at).collect()
 }
 
 /// How many tokens one message may take: not all there are.
@@ -287,6 +317,18 @@ struct Choosing<'a> {
 }
 
 impl Choosing<'_> {
+    /// Takes those of these that fit into one part of so many of the room.
+    fn take_share(&mut self, all: impl Iterator<Item = Chosen>, part: usize) {
+        let tokens = self.question.tokens;
+        let most = tokens - self.left + tokens / part;
+        for one in all {
+            if most < tokens - self.left + MIN_TOKENS {
+                return;
+            }
+            self.take(one, most);
+        }
+    }
+
     /// Takes what fits of those that bear on the question, best first. Among them, as one part of [`SHARE_OF_MEANING`], stand
     /// those that are near in meaning and were not taken: their words may have nothing in common with the question.
     fn take_ranked(&mut self, ranked: &[Ranked], nearest: &[Ranked]) {
@@ -319,13 +361,12 @@ impl Choosing<'_> {
             return;
         }
         let Some((session, entry)) = self.index.message(one.at) else { return };
-        let is_shown =
-            self.question.shown.is_some_and(|shown| shown.session == session && entry.index >= shown.index);
+        let is_shown = self.question.shows(EntryKey { session, index: entry.index });
         if is_shown || !self.living.contains(&session) {
             return;
         }
         let day = entry.at.div_euclid(86_400);
-        let cost = usize::from(entry.cost).min(most_of_one(self.question))
+        let cost = usize::from(entry.cost).min(most_of_one(self.question) + LINE_TOKENS)
             + if self.days.contains(&day) { 0 } else { DAY_TOKENS };
         let taken = self.question.tokens - self.left;
         if cost > self.left || taken + cost > most {

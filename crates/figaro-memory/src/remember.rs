@@ -3,6 +3,7 @@
 use chrono_tz::Tz;
 
 use super::index::{Counted, Entry, Remembered};
+use super::wishes::is_wish;
 use super::words::{self, Language};
 use figaro_base::ids::EntryId;
 use figaro_base::text::{estimate_tokens, first_tokens};
@@ -11,7 +12,9 @@ use figaro_domain::conversation::{Message, Role};
 /// No message takes more tokens of a context: of a longer one those sentences are shown that matter.
 pub(super) const MAX_TOKENS: usize = 200;
 /// A line takes about so many tokens beside its text: the name, and the line's end.
-const LINE_TOKENS: usize = 4;
+pub(super) const LINE_TOKENS: usize = 4;
+/// What takes no more tokens than this, its line counted, is never shown in part for its length alone.
+pub(super) const WHOLE: usize = MAX_TOKENS + LINE_TOKENS;
 /// A vector is made of so much of a text: all-MiniLM-L6-v2 and models like it read no more, and a service is paid for more.
 const PASSAGE_TOKENS: usize = 256;
 
@@ -24,13 +27,15 @@ pub(super) fn remembered(message: &Message, zone: Tz, usual: Option<Language>) -
     let speaker = message.speaker.as_ref().map_or("", |speaker| speaker.name.as_str());
     let day = message.created_at.with_timezone(&zone).date_naive();
     let terms = words::of_message(&text, language.or(usual), speaker, day);
-    let cost = estimate_tokens(&text).min(MAX_TOKENS) + LINE_TOKENS;
+    let tokens = estimate_tokens(&text);
     let entry = Entry {
         index: message.index,
         check: check(message.id),
         at: message.created_at.timestamp(),
-        cost: u16::try_from(cost).unwrap_or(u16::MAX),
+        cost: u16::try_from(tokens + LINE_TOKENS).unwrap_or(u16::MAX),
         importance: message.importance.clamp(0.0, 10.0).round() as u8,
+        // Of a longer one other sentences are shown.
+        is_wish: message.role == Role::User && tokens <= MAX_TOKENS && is_wish(&text, tokens),
         language,
     };
     Some(Remembered { session: message.session, entry, terms: Counted::of(&terms) })

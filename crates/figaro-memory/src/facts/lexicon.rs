@@ -9,7 +9,7 @@ use super::super::words::{fold, lower};
 /// The lists of words, each as [`Plain`] has its words.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Lexicon {
+pub(crate) struct Lexicon {
     pub(super) subjects: Terms,
     pub(super) possessives: Terms,
     pub(super) objects: Terms,
@@ -31,20 +31,20 @@ pub(super) struct Lexicon {
     pub(super) negations: Terms,
     pub(super) orders: Terms,
     pub(super) resolutions: Terms,
-    pub(super) standing: Terms,
+    pub(crate) standing: Terms,
     pub(super) secrets: Terms,
     pub(super) quoting: Terms,
     pub(super) telling: Terms,
 }
 
 /// The lists, read once.
-pub(super) static LEXICON: LazyLock<Lexicon> =
+pub(crate) static LEXICON: LazyLock<Lexicon> =
     LazyLock::new(|| serde_saphyr::from_str(include_str!("lexicon.yaml")).unwrap_or_default());
 
 /// A list of words and phrases.
 #[derive(Debug, Default, Deserialize)]
 #[serde(from = "Vec<String>")]
-pub(super) struct Terms(Vec<Term>);
+pub(crate) struct Terms(Vec<Term>);
 
 #[derive(Debug)]
 struct Term {
@@ -73,8 +73,17 @@ impl Terms {
         self.0.iter().filter_map(|term| term.first_in(&text.0)).min()
     }
 
+    /// Whether a text begins with one of them.
+    pub(crate) fn begin(&self, text: &Plain) -> bool {
+        let rest = text.0.trim_start();
+        self.0.iter().any(|term| {
+            let behind = rest.strip_prefix(term.words.as_str());
+            behind.is_some_and(|behind| term.any_ending || term.is_unspaced || behind.starts_with(' '))
+        })
+    }
+
     /// Whether one of them stands in a text.
-    pub(super) fn are_in(&self, text: &Plain) -> bool {
+    pub(crate) fn are_in(&self, text: &Plain) -> bool {
         self.0.iter().any(|term| term.first_in(&text.0).is_some())
     }
 }
@@ -93,11 +102,11 @@ impl Term {
 
 /// A text as it is compared: its words in lower case without accents, parted by single spaces, one at each end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Plain(pub(super) String);
+pub(crate) struct Plain(pub(super) String);
 
 impl Plain {
     /// The words of a text.
-    pub(super) fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let lowered = lower(text);
         let mut plain = String::with_capacity(lowered.len() + 2);
         plain.push(' ');
@@ -109,13 +118,19 @@ impl Plain {
     }
 
     /// Its words, one by one.
-    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
         self.0.split(' ').filter(|word| !word.is_empty())
     }
 
     /// The text from a byte on, as a text.
     pub(super) fn from(&self, at: usize) -> Self {
         Self(format!(" {}", self.0[at..].trim_start()))
+    }
+
+    /// What is behind so many of its first words, as a text.
+    pub(crate) fn without_first_words(&self, count: usize) -> Self {
+        let words: Vec<&str> = self.words().skip(count).collect();
+        Self(format!(" {} ", words.join(" ")))
     }
 
     /// So many of its first words, as a text.

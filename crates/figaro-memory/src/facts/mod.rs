@@ -12,6 +12,9 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
+pub(super) use lexicon::{LEXICON, Plain, Terms};
+pub(super) use own::sentences;
+
 pub use judge::{Said, may_hold_fact};
 pub use plan::{Known, plan};
 pub use proposal::{read, schema};

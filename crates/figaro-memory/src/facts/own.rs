@@ -23,7 +23,7 @@ pub(super) fn holds(own: &str, words: &str) -> bool {
 }
 
 /// The sentences of a text: each with its own end mark.
-pub(super) fn sentences(own: &str) -> Vec<&str> {
+pub(crate) fn sentences(own: &str) -> Vec<&str> {
     let is_end = |c: char| matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？' | '؟' | '।' | '\n' | CUT);
     let mut sentences = Vec::new();
     let mut rest = own;

@@ -1,8 +1,8 @@
 //! Remembered messages as bytes, so that an index need not be made anew after a start.
 //!
 //! A block is: a version; the number of sessions and their ids, 16 bytes each; the number of messages; and of each message the
-//! number of its session in the block, its index, four bytes of check, the seconds since the message before, cost, importance and
-//! language in a byte each, the number of terms, and each term as four bytes and its tenths as one. Numbers are unsigned LEB128,
+//! number of its session in the block, its index, four bytes of check, the seconds since the message before, cost, importance, whether
+//! it is a wish, and language in a byte each, the number of terms, and each term as four bytes and its tenths as one. Numbers are unsigned LEB128,
 //! the seconds with a sign in the lowest bit; what has a fixed size is little-endian.
 
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use crate::words::{Language, Term};
 use figaro_base::ids::SessionId;
 
 /// The format; a block of another is not read, and the index is made anew.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// Bytes that are no block of this format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -42,7 +42,11 @@ pub(crate) fn encode(messages: &[Remembered]) -> Vec<u8> {
         signed(&mut bytes, entry.at.wrapping_sub(before));
         before = entry.at;
         number(&mut bytes, u64::from(entry.cost));
-        bytes.extend([entry.importance, entry.language.map_or(0, |language| language as u8)]);
+        bytes.extend([
+            entry.importance,
+            entry.is_wish.into(),
+            entry.language.map_or(0, |language| language as u8),
+        ]);
         number(&mut bytes, terms.len() as u64);
         for Counted { term, tenths } in terms {
             bytes.extend(term.0.to_le_bytes());
@@ -73,14 +77,15 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<Remembered>, BadBlock> {
         let check = u32::from_le_bytes(rest.array()?);
         before = before.wrapping_add(rest.signed()?);
         let cost = u16::try_from(rest.number()?).map_err(|_large| BadBlock)?;
-        let (importance, language) = (rest.byte()?, Language::of_number(rest.byte()?));
+        let (importance, is_wish) = (rest.byte()?, rest.byte()? != 0);
+        let language = Language::of_number(rest.byte()?);
         let count = rest.count(5)?;
         let mut terms = Vec::with_capacity(count);
         for _ in 0..count {
             let term = Term(u32::from_le_bytes(rest.array()?));
             terms.push(Counted { term, tenths: rest.byte()? });
         }
-        let entry = Entry { index, check, at: before, cost, importance, language };
+        let entry = Entry { index, check, at: before, cost, importance, is_wish, language };
         messages.push(Remembered { session, entry, terms });
     }
     if rest.0.is_empty() { Ok(messages) } else { Err(BadBlock) }
@@ -148,12 +153,25 @@ mod tests {
     fn remembered() -> impl Strategy<Value = Vec<Remembered>> {
         let sessions: Vec<SessionId> = (0..4).map(|_| SessionId::new()).collect();
         let terms = prop::collection::vec((any::<u32>(), any::<u8>()), 0..20);
-        let one = (prop::sample::select(sessions), any::<(u32, u32, i64, u16, u8)>(), 0..=19_u8, terms);
+        let one = (prop::sample::select(sessions), any::<(u32, u32, i64, u16, u8, bool)>(), 0..=19_u8, terms);
         let one =
-            one.prop_map(|(session, (index, check, at, cost, importance), language, terms)| Remembered {
-                session,
-                entry: Entry { index, check, at, cost, importance, language: Language::of_number(language) },
-                terms: terms.into_iter().map(|(term, tenths)| Counted { term: Term(term), tenths }).collect(),
+            one.prop_map(|(session, (index, check, at, cost, importance, is_wish), language, terms)| {
+                Remembered {
+                    session,
+                    entry: Entry {
+                        index,
+                        check,
+                        at,
+                        cost,
+                        importance,
+                        is_wish,
+                        language: Language::of_number(language),
+                    },
+                    terms: terms
+                        .into_iter()
+                        .map(|(term, tenths)| Counted { term: Term(term), tenths })
+                        .collect(),
+                }
             });
         prop::collection::vec(one, 0..30)
     }

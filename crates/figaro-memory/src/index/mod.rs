@@ -7,7 +7,7 @@ mod vectors;
 use std::collections::HashMap;
 
 pub(crate) use self::block::{decode, encode};
-pub(crate) use self::score::{Asked, Ranked};
+pub(crate) use self::score::{Asked, Ranked, best};
 pub(crate) use self::vectors::Vectors;
 use super::words::{Language, Term, Weighted};
 use figaro_base::ids::SessionId;
@@ -32,10 +32,12 @@ pub(crate) struct Entry {
     pub(crate) check: u32,
     /// When it was written, in seconds since 1970.
     pub(crate) at: i64,
-    /// How many tokens it takes in a context, at most 65,535.
+    /// How many tokens it takes whole, at most 65,535.
     pub(crate) cost: u16,
     /// From 0 to 10.
     pub(crate) importance: u8,
+    /// Whether a person says in it what is to hold for what they ask later.
+    pub(crate) is_wish: bool,
     /// The language it is written in, where that could be told.
     pub(crate) language: Option<Language>,
 }
@@ -68,6 +70,10 @@ impl Counted {
 const EPISODE_GAP: i64 = 3 * 3600;
 /// An episode has at most so many messages.
 const EPISODE_MESSAGES: u32 = 100;
+/// A message of more tokens than this takes the room of several: it counts less by this power of how much longer it is.
+const LONG_TOKENS: f32 = 60.0;
+/// The exponent of that, for its own words and again for what is around it: a message ten times as long counts a sixth by its own.
+const LONG_POWER: f32 = 0.4;
 /// Stands for no message.
 const NONE: u32 = u32::MAX;
 
@@ -95,6 +101,12 @@ fn length(terms: &[Counted]) -> u16 {
     u16::try_from(tenths / 10).unwrap_or(u16::MAX)
 }
 
+/// How much less a message counts for the room it takes.
+fn room(cost: u16) -> f32 {
+    let cost = f32::from(cost);
+    if cost > LONG_TOKENS { (cost / LONG_TOKENS).powf(-LONG_POWER) } else { 1.0 }
+}
+
 /// Where a message stands among the others.
 #[derive(Debug, Clone, Copy)]
 struct Placed {
@@ -108,6 +120,8 @@ struct Placed {
     behind: u32,
     /// How many terms it has, each counted as often as it stands there.
     length: u16,
+    /// How much less it counts for the room it takes.
+    room: f32,
 }
 
 impl Placed {
@@ -218,7 +232,7 @@ impl Index {
     fn replace(&mut self, at: usize, Remembered { entry, terms, .. }: &Remembered) {
         let (Some(placed), Ok(number)) = (self.messages.get_mut(at), u32::try_from(at)) else { return };
         let (before, length) = (*placed, length(terms));
-        (placed.entry, placed.length) = (*entry, length);
+        (placed.entry, placed.length, placed.room) = (*entry, length, room(entry.cost));
         self.total_length = self.total_length + u64::from(length) - u64::from(before.length);
         if let Some(count) = before.entry.language.and_then(|language| self.languages.get_mut(&language)) {
             *count = count.saturating_sub(1);
@@ -267,8 +281,15 @@ impl Index {
             self.numbers.insert(session, number);
             number
         });
-        let mut placed =
-            Placed { entry, session: number, episode: self.episodes, before: NONE, behind: NONE, length };
+        let mut placed = Placed {
+            entry,
+            session: number,
+            episode: self.episodes,
+            before: NONE,
+            behind: NONE,
+            length,
+            room: room(entry.cost),
+        };
         let last = &mut self.last[number as usize];
         let before = known.and_then(|_| self.messages.get_mut(last.at as usize));
         match before {

@@ -33,10 +33,10 @@ const SAMENESS: f32 = 0.1;
 const MAX_SAME: u16 = 20;
 /// So many of the best messages are looked at for sameness.
 const COMPARED: usize = 2_000;
-/// A message of more tokens than this takes the room of several: it counts less by this power of how much longer it is.
-const LONG_TOKENS: f32 = 60.0;
-/// The exponent of that: a message four times as long counts half.
-const LONG_POWER: f32 = 0.5;
+/// Most of the question's terms, by their weight.
+const MOST: f32 = 0.75;
+/// What stands in so many messages names one thing.
+const FEW: usize = 3;
 
 /// How much meaning counts beside words: so much of the best score by words has what is nearest.
 const MEANING: f32 = 0.5;
@@ -92,6 +92,11 @@ impl Index {
         let mut scores = self.scored(asked);
         scores.count_coverage();
         scores.lower_same();
+        let complete = scores.complete();
+        let room = |at: usize, placed: &Placed| if complete.contains(&at) { 1.0 } else { placed.room };
+        for (at, placed) in self.messages.iter().enumerate() {
+            scores.messages[at] *= room(at, placed);
+        }
         let named = self.written_by(&asked.speakers);
         let mut ranked = Vec::new();
         for (at, placed) in self.messages.iter().enumerate() {
@@ -101,7 +106,7 @@ impl Index {
                 continue;
             }
             let by_name = if named.as_ref().is_some_and(|named| named[at]) { 1.0 + SPEAKER } else { 1.0 };
-            ranked.push(Ranked { at, score: score * by_name * room(placed.entry.cost) });
+            ranked.push(Ranked { at, score: score * by_name * room(at, placed) });
         }
         if !asked.alike.is_empty() {
             ranked = self.with_meaning(&ranked, &asked.alike, only);
@@ -129,12 +134,29 @@ impl Index {
             near.map(|(near, placed)| if placed.is_of(only) { near } else { 0.0 }).collect();
         let nearest = scores.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
         for (score, placed) in scores.iter_mut().zip(&self.messages) {
-            *score *= MEANING / nearest * room(placed.entry.cost);
+            *score *= MEANING / nearest * placed.room;
         }
         let most = by_words.iter().map(|ranked| ranked.score).fold(f32::MIN_POSITIVE, f32::max);
         by_words.iter().for_each(|ranked| scores[ranked.at] += ranked.score / most);
         let ranked = scores.into_iter().enumerate().map(|(at, score)| Ranked { at, score });
         ranked.filter(|ranked| ranked.score > 0.0).collect()
+    }
+
+    /// Of the messages behind one that take at most so many tokens, that which has most of these terms, counting those that stand
+    /// in few messages; of equals the latest.
+    pub(crate) fn later(&self, at: usize, terms: &[Term], most: usize) -> Option<usize> {
+        let mut shared: HashMap<usize, usize> = HashMap::new();
+        let postings = terms.iter().filter_map(|term| self.postings.get(term));
+        for posting in postings.filter(|postings| postings.len() <= FEW).flatten() {
+            *shared.entry(posting.at()).or_default() += 1;
+        }
+        let of = self.messages.get(at)?.session;
+        let is_later = |other: &usize| {
+            let placed = &self.messages[*other];
+            *other > at && placed.session == of && usize::from(placed.entry.cost) <= most
+        };
+        let later = shared.into_iter().filter(|(other, _)| is_later(other));
+        later.max_by_key(|(other, count)| (*count, *other)).map(|(other, _)| other)
     }
 
     fn scored(&self, asked: &Asked) -> Scores {
@@ -216,13 +238,15 @@ fn lifted(alike: &[f32]) -> Vec<f32> {
     alike.iter().map(|cosine| (cosine - mean).max(0.0)).collect()
 }
 
-/// How much less a message counts for the room it takes.
-fn room(cost: u16) -> f32 {
-    let cost = f32::from(cost);
-    if cost > LONG_TOKENS { (cost / LONG_TOKENS).powf(-LONG_POWER) } else { 1.0 }
-}
-
 impl Scores {
+    /// The messages that have most terms of the question, if few have: they are what is asked for, however long they are.
+    fn complete(&self) -> Vec<usize> {
+        let least = MOST * self.total;
+        let has_most = |at: &usize| least > 0.0 && self.covered[*at] >= least;
+        let complete: Vec<usize> = (0..self.covered.len()).filter(has_most).take(FEW + 1).collect();
+        if complete.len() > FEW { Vec::new() } else { complete }
+    }
+
     fn count_coverage(&mut self) {
         if self.total > 0.0 {
             for (score, covered) in self.messages.iter_mut().zip(&self.covered) {
@@ -245,7 +269,7 @@ impl Scores {
 }
 
 /// The best, best first; of equals the newest.
-fn best(mut ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
+pub(crate) fn best(mut ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
     let order = |one: &Ranked, other: &Ranked| other.score.total_cmp(&one.score).then(other.at.cmp(&one.at));
     if ranked.len() > limit {
         ranked.select_nth_unstable_by(limit, order);

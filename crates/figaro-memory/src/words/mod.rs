@@ -72,6 +72,19 @@ pub(crate) fn of_words(text: &str, language: Option<Language>) -> Vec<Term> {
     terms.into_iter().map(|one| one.term).collect()
 }
 
+/// The terms of the whole words of a text in this language, without numbers and pieces: what a rare one names is the same thing
+/// wherever it stands.
+#[must_use]
+pub(crate) fn of_names(text: &str, language: Option<Language>) -> Vec<Term> {
+    let mut terms = Vec::new();
+    Words::of(text).each(|piece| {
+        let Piece::Word(word) = piece else { return };
+        let stem = stem(word, language).filter(|one| !one.stem.chars().all(char::is_numeric));
+        terms.extend(stem.map(|one| Term::new(Kind::Word, one.stem.as_bytes())));
+    });
+    terms
+}
+
 /// The stems of the words of a text in this language, and the pieces of what is written without spaces; little words are left
 /// out.
 #[must_use]

@@ -43,6 +43,17 @@ impl History {
         let tokens = items.iter().map(Item::estimate_tokens).sum();
         Self { items: items.to_vec(), keys: vec![None; items.len()], has_keys: false, from: None, tokens }
     }
+
+    /// The same with what was said right behind it.
+    #[must_use]
+    pub(super) fn then(mut self, behind: Self) -> Self {
+        self.items.extend(behind.items);
+        self.keys.extend(behind.keys);
+        self.has_keys |= behind.has_keys;
+        self.from = self.from.or(behind.from);
+        self.tokens += behind.tokens;
+        self
+    }
 }
 
 /// An exchange as a model sees it: what a person said for one turn, and all that followed.

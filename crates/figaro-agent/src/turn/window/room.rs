@@ -16,6 +16,8 @@ use figaro_provider::Item;
 
 /// A pause longer than this ends a sitting: providers keep what they have seen for 5 to 10 minutes.
 const PAUSE: TimeDelta = TimeDelta::minutes(10);
+/// After a longer one a new matter begins: what was said before it keeps to its part of the room, also a long last answer.
+const LONG_PAUSE: TimeDelta = TimeDelta::hours(3);
 /// Of the whole room one part of so many is left to older messages within a sitting.
 const PARTS_OF_OLDER: usize = 5;
 /// At the beginning of a sitting the messages before it have this part of the room.
@@ -88,6 +90,13 @@ pub(crate) fn recent(
         return Ok(whole);
     }
     let before = within_budget(&history[..begin], room.before().min(most), &render)?;
+    let begins_at = history.get(begin).map_or(asked_at, |first| first.created_at);
+    if begins_at - history[begin - 1].created_at > LONG_PAUSE {
+        let sitting = within_budget(&history[begin..], most - before.tokens, &render)?;
+        if sitting.from == history.get(begin).map(|first| first.index) {
+            return Ok(before.then(sitting));
+        }
+    }
     let start = match before.from {
         Some(first) => first,
         None => history.get(begin).map_or(u32::MAX, |first| first.index),
