@@ -10,14 +10,22 @@ use super::plain::{MAX_DESCRIPTION, MAX_NAME, plain};
 const MAX_SCHEMA: usize = 16 << 10;
 /// The most bytes of one that is mended.
 const MENDED: usize = 16 * MAX_SCHEMA;
-/// How deep a schema may be.
-const MAX_DEPTH: usize = 12;
+/// How many objects may stand in each other in arguments.
+const MAX_LEVELS: usize = 12;
+/// So deep lie lists and objects of JSON in each other then: each object of arguments has its table of properties.
+const MAX_DEPTH: usize = 2 * MAX_LEVELS + 1;
+/// The most keys of a schema that are dropped one by one.
+const MAX_MISFITS: usize = 50;
 /// Words of a schema's root that providers refuse there.
 const NOT_AT_ROOT: [&str; 8] = ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "$ref"];
 /// Words of a schema that say nothing to a model.
 const SILENT: [&str; 5] = ["$schema", "$id", "$comment", "title", "examples"];
 /// Words whose value is a schema for each of its names.
 const NAMED: [&str; 5] = ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
+/// Words that say something of objects alone, and of lists alone.
+const OF_OBJECTS: [&str; 5] =
+    ["properties", "required", "additionalProperties", "patternProperties", "propertyNames"];
+const OF_LISTS: [&str; 3] = ["items", "prefixItems", "contains"];
 /// Words whose value is a list of schemas.
 const LISTED: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
 /// Words whose value is a schema.
@@ -55,10 +63,11 @@ pub(super) fn parameters(schema: Map<String, Value>) -> Result<Value, String> {
     }
     let mut schema = Value::Object(schema);
     if depth(&schema) > MAX_DEPTH {
-        return Err(format!("the schema of its arguments is deeper than {MAX_DEPTH}"));
+        return Err(format!("the schema of its arguments is deeper than {MAX_LEVELS}"));
     }
     let root = schema.clone();
     mend(&mut schema, &root);
+    drop_misfits(&mut schema)?;
     let bytes = schema.to_string().len();
     if bytes > MAX_SCHEMA {
         return Err(too_long(bytes));
@@ -66,9 +75,29 @@ pub(super) fn parameters(schema: Map<String, Value>) -> Result<Value, String> {
     if let Some(name) = odd_name(&schema) {
         return Err(format!("it takes an argument with an odd name: {}", plain(&name, MAX_NAME)));
     }
-    jsonschema::meta::validate(&schema)
-        .map_err(|error| plain(&format!("the schema of its arguments is none: {error}"), 200))?;
     Ok(schema)
+}
+
+/// Drops what cannot stand where it does, such as a bound that is a text: it is said to nobody but the model.
+fn drop_misfits(schema: &mut Value) -> Result<(), String> {
+    for _ in 0..MAX_MISFITS {
+        let Err(error) = jsonschema::meta::validate(schema) else { return Ok(()) };
+        let (path, why) = (error.instance_path().to_string(), error.to_string());
+        if !is_dropped(schema, &path) {
+            return Err(plain(&format!("the schema of its arguments is none: {why}"), 200));
+        }
+    }
+    Err(format!("the schema of its arguments has more than {MAX_MISFITS} mistakes"))
+}
+
+/// Drops the value at this path, or the list that it is in.
+fn is_dropped(schema: &mut Value, path: &str) -> bool {
+    let Some((outer, word)) = path.rsplit_once('/') else { return false };
+    match schema.pointer_mut(outer) {
+        Some(Value::Object(fields)) => fields.remove(&word.replace("~1", "/").replace("~0", "~")).is_some(),
+        Some(_) => is_dropped(schema, outer),
+        None => false,
+    }
 }
 
 fn too_long(bytes: usize) -> String {
@@ -145,6 +174,11 @@ fn mend(schema: &mut Value, root: &Value) {
     if fields.get("$ref").is_some_and(|path| path.as_str().and_then(|path| target(root, path)).is_none()) {
         fields.remove("$ref");
     }
+    for (kind, words) in [("object", &OF_OBJECTS[..]), ("array", &OF_LISTS)] {
+        if !may_be(fields, kind) {
+            words.iter().for_each(|word| drop(fields.remove(*word)));
+        }
+    }
     mend_items(fields);
     for word in NAMED {
         match fields.get_mut(word) {
@@ -212,6 +246,13 @@ fn mend_type(fields: &mut Map<String, Value>) {
     }
 }
 
+/// A value may be of this type, by what its schema says.
+fn may_be(fields: &Map<String, Value>, kind: &str) -> bool {
+    fields.get("type").is_none_or(|named| {
+        named == kind || named.as_array().is_some_and(|all| all.iter().any(|one| one == kind))
+    })
+}
+
 /// Bounds as older drafts have them say nothing to a newer one. Servers that make a grammar of a pattern refuse one that is not
 /// anchored, or looks around.
 fn mend_bounds(fields: &mut Map<String, Value>) {
@@ -232,10 +273,7 @@ fn mend_bounds(fields: &mut Map<String, Value>) {
 
 /// A list says what is in it. Of a list with a schema for each place, each thing is like one of them.
 fn mend_items(fields: &mut Map<String, Value>) {
-    let kind = fields.get("type");
-    let is_list = kind.is_some_and(|kind| {
-        kind == "array" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "array"))
-    });
+    let is_list = fields.contains_key("type") && may_be(fields, "array");
     match fields.get("items") {
         Some(Value::Array(places)) => {
             let any = if places.is_empty() { json!({}) } else { json!({"anyOf": places}) };
@@ -465,10 +503,48 @@ mod tests {
         }
     }
 
+    /// So many objects in each other.
+    fn nested(levels: usize) -> Value {
+        let innermost = json!({"type": "string"});
+        (0..levels).fold(innermost, |inner, _| json!({"type": "object", "properties": {"a": inner}}))
+    }
+
+    #[test]
+    fn what_cannot_stand_where_it_does_is_dropped() {
+        let number = || json!({"type": "integer"});
+        let cases = [
+            (
+                "a bound that is a text",
+                json!({"type": "integer", "minimum": "0", "maxLength": "5"}),
+                number(),
+            ),
+            ("a type that is none", json!({"type": "strin"}), json!({})),
+            ("a type that is none among others", json!({"type": ["string", "strin"]}), json!({})),
+            ("a type that is no name", json!({"type": ["string", 5]}), json!({})),
+            (
+                "words of objects at a text",
+                json!({"type": "string", "properties": {"x": {}}, "required": ["x"], "items": {}}),
+                json!({"type": "string"}),
+            ),
+            (
+                "words of lists at an object",
+                json!({"type": ["object", "null"], "properties": {"x": true}, "items": {}}),
+                json!({"type": ["object", "null"], "properties": {"x": {}}}),
+            ),
+            (
+                "a bound within alternatives",
+                json!({"anyOf": [{"type": "integer", "multipleOf": -1}, {"minLength": -2}]}),
+                json!({"anyOf": [number(), {}]}),
+            ),
+        ];
+        for (name, schema, wanted) in cases {
+            assert_eq!(argument(schema), wanted, "{name}");
+        }
+        assert!(of(&nested(12)).is_ok());
+    }
+
     #[test]
     fn what_cannot_be_mended_is_left_out_with_its_reason() {
-        let mut deep = json!({"type": "string"});
-        (0..20).for_each(|_| deep = json!({"type": "object", "properties": {"a": deep}}));
         let refused = [
             (json!({"type": "array"}), "its arguments are no object"),
             (json!({"properties": {"a b": {}}}), "it takes an argument with an odd name: a b"),
@@ -480,12 +556,7 @@ mod tests {
                 json!({"properties": {"a": {"description": "x".repeat(20_000), "enum": ["y".repeat(20_000)]}}}),
                 "the schema of its arguments has",
             ),
-            (json!({"properties": {"a": {"type": "strin"}}}), "the schema of its arguments is none:"),
-            (
-                json!({"properties": {"a": {"type": "integer", "minimum": "1"}}}),
-                "the schema of its arguments is none:",
-            ),
-            (deep, "the schema of its arguments is deeper than 12"),
+            (nested(13), "the schema of its arguments is deeper than 12"),
         ];
         for (schema, words) in refused {
             let reason = of(&schema).unwrap_err();

@@ -102,7 +102,8 @@ impl Shelf {
         match made {
             Ok(tool) => self.tools.extend(tool.map(Arc::new)),
             Err(reason) if self.left_out.len() < MAX_LEFT_OUT => {
-                self.left_out.push(LeftOut { name: plain(&name, MAX_NAME), reason });
+                let name = if name.is_empty() { "(no name)" } else { &name };
+                self.left_out.push(LeftOut { name: plain(name, MAX_NAME), reason });
             }
             Err(_) => self.beyond += 1,
         }
