@@ -9,7 +9,7 @@ use super::variable;
 use crate::support::{ANN, World};
 
 /// A free port of this machine.
-fn free_port() -> u16 {
+pub(super) fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 

@@ -5,6 +5,8 @@ mod approvals;
 mod foreign;
 mod keeping;
 mod misbehaving;
+mod odd;
+mod odd_http;
 mod offered;
 mod results;
 mod rules;

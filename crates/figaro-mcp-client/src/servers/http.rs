@@ -7,22 +7,25 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::stream::BoxStream;
-use futures::{Stream, StreamExt};
+use futures::{Stream, StreamExt, stream};
 use http::{HeaderName, HeaderValue};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Response, StatusCode};
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, RequestId};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
     StreamableHttpPostResponse,
 };
+use serde_json::Value;
 use sse_stream::{Sse, SseStream};
 
+use super::lenient::{Reader, typed};
 use super::pace::paced;
 use super::recipe::{MAX_MESSAGE, too_long};
 use crate::file::Address;
 use figaro_base::secret::ExposeSecret;
+use figaro_base::text::one_line;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -47,12 +50,15 @@ pub(super) fn transport(
     let mut config = StreamableHttpClientTransportConfig::with_uri(address.url.as_str());
     config.custom_headers = address.headers.iter().filter_map(header).collect();
     config.max_sse_event_size = MAX_MESSAGE;
-    StreamableHttpClientTransport::with_client(BoundedClient(http), config)
+    StreamableHttpClientTransport::with_client(BoundedClient { http, reader: Reader::default() }, config)
 }
 
 /// An HTTP client that reads no more of an answer than a message may have.
 #[derive(Debug, Clone)]
-pub(super) struct BoundedClient(reqwest::Client);
+pub(super) struct BoundedClient {
+    http: reqwest::Client,
+    reader: Reader,
+}
 
 impl StreamableHttpClient for BoundedClient {
     type Error = reqwest::Error;
@@ -65,7 +71,7 @@ impl StreamableHttpClient for BoundedClient {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let mut request = self.0.post(uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
+        let mut request = self.http.post(uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
         if let Some(key) = auth_header {
             request = request.bearer_auth(key);
         }
@@ -75,8 +81,13 @@ impl StreamableHttpClient for BoundedClient {
         if let Some(session) = session_id {
             request = request.header(SESSION, session.as_ref());
         }
+        self.reader.sent(&message);
         let response = request.json(&message).send().await?;
-        answer(response, has_session, matches!(message, ClientJsonRpcMessage::Request(_))).await
+        let request = match &message {
+            ClientJsonRpcMessage::Request(request) => Some(&request.id),
+            _ => None,
+        };
+        self.answer(response, has_session, request).await
     }
 
     async fn delete_session(
@@ -86,7 +97,7 @@ impl StreamableHttpClient for BoundedClient {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Failure> {
-        self.0.delete_session(uri, session_id, auth_header, custom_headers).await
+        self.http.delete_session(uri, session_id, auth_header, custom_headers).await
     }
 
     async fn get_stream(
@@ -98,7 +109,7 @@ impl StreamableHttpClient for BoundedClient {
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
         // Its events are bounded, and no whole answer stands in it.
-        let opening = self.0.get_stream_with_max_sse_event_size(
+        let opening = self.http.get_stream_with_max_sse_event_size(
             uri,
             session_id,
             last_event_id,
@@ -106,55 +117,108 @@ impl StreamableHttpClient for BoundedClient {
             custom_headers,
             MAX_MESSAGE,
         );
-        Ok(paced(opening.await?).boxed())
+        // One that answers with something else, such as a page for people, has no events.
+        let opened = opening.await.map_err(|error| match error {
+            StreamableHttpError::UnexpectedContentType(_) => StreamableHttpError::ServerDoesNotSupportSse,
+            other => other,
+        });
+        Ok(self.messages(paced(opened?)).boxed())
     }
 }
 
-/// What a server answers to a message; `is_request`: it has to.
-async fn answer(
-    response: Response,
-    has_session: bool,
-    is_request: bool,
-) -> Result<StreamableHttpPostResponse, Failure> {
-    let status = response.status();
-    if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
-        return Ok(StreamableHttpPostResponse::Accepted);
+impl BoundedClient {
+    /// What a server answers to a message; it has to answer a request.
+    async fn answer(
+        &self,
+        response: Response,
+        has_session: bool,
+        request: Option<&RequestId>,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let status = response.status();
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if status == StatusCode::NOT_FOUND && has_session {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        if !status.is_success() {
+            return self.failure(response, request).await;
+        }
+        let text = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
+        let (session, kind) = (text(SESSION), text(CONTENT_TYPE.as_str()).unwrap_or_default());
+        let Some(request) = request else { return Ok(StreamableHttpPostResponse::Accepted) };
+        if kind.starts_with(EVENTS) {
+            // The last event may have no end.
+            let end = stream::once(async { Ok(Bytes::from_static(b"\n\n")) });
+            let pieces = within(response.bytes_stream(), MAX_STREAM).chain(end);
+            let events = self.messages(SseStream::from_bytes_stream(pieces));
+            return Ok(StreamableHttpPostResponse::Sse(events.boxed(), session));
+        }
+        let messages = self.reader.read(&body(response, MAX_MESSAGE).await?, Some(request));
+        match <[Value; 1]>::try_from(messages) {
+            Ok([message]) => match typed(message) {
+                Some(message) => Ok(StreamableHttpPostResponse::Json(message, session)),
+                None => Err(no_message(&kind)),
+            },
+            Err(none) if none.is_empty() => Err(no_message(&kind)),
+            Err(several) => {
+                let events = several.into_iter().map(|message| Ok(Sse::default().data(message.to_string())));
+                Ok(StreamableHttpPostResponse::Sse(stream::iter(events).boxed(), session))
+            }
+        }
     }
-    if status == StatusCode::NOT_FOUND && has_session {
-        return Err(StreamableHttpError::SessionExpired);
+
+    /// What a server says that refuses a request: an error of the protocol that is of this request, or its own words.
+    async fn failure(
+        &self,
+        response: Response,
+        request: Option<&RequestId>,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let status = response.status();
+        let asks = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        let words = body(response, MAX_FAILURE).await.unwrap_or_default();
+        if let (Some(_), false) = (request, asks) {
+            let mut messages = self.reader.read(&words, None);
+            let error = messages.pop().filter(|message| message["error"].is_object()).and_then(typed);
+            if let Some(error) = error {
+                return Ok(StreamableHttpPostResponse::Json(error, None));
+            }
+        }
+        let remedy =
+            if asks { ": put a token that it takes into headers (OAuth is not supported)" } else { "" };
+        let words = one_line(&String::from_utf8_lossy(&words), 200);
+        let said = if words.is_empty() { String::new() } else { format!(" ({words})") };
+        Err(unexpected(format!("it answers {status}{remedy}{said}")))
     }
-    if !status.is_success() {
-        return Err(failure(response).await);
-    }
-    let text = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
-    let (session, kind) = (text(SESSION), text(CONTENT_TYPE.as_str()).unwrap_or_default());
-    if kind.starts_with(EVENTS) {
-        let events = SseStream::from_bytes_stream(within(response.bytes_stream(), MAX_STREAM));
-        return Ok(StreamableHttpPostResponse::Sse(events.boxed(), session));
-    }
-    let body = body(response, MAX_MESSAGE).await;
-    if !is_request {
-        return Ok(StreamableHttpPostResponse::Accepted);
-    }
-    let body = body?;
-    if !kind.starts_with(JSON) {
-        return Err(StreamableHttpError::UnexpectedContentType(Some(kind)));
-    }
-    match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
-        Ok(message) => Ok(StreamableHttpPostResponse::Json(message, session)),
-        Err(error) => Err(unexpected(format!("it answers with what is no message of MCP: {error}"))),
+
+    /// The messages in events, whatever the events are called.
+    fn messages(
+        &self,
+        events: impl Stream<Item = Result<Sse, SseError>> + Send + 'static,
+    ) -> impl Stream<Item = Result<Sse, SseError>> + Send + 'static {
+        let reader = self.reader.clone();
+        events.flat_map(move |event| {
+            let spread = match event {
+                Ok(event) => spread(&reader, event).into_iter().map(Ok).collect(),
+                Err(error) => vec![Err(error)],
+            };
+            stream::iter(spread)
+        })
     }
 }
 
-/// What a server says that refuses a request.
-async fn failure(response: Response) -> Failure {
-    let status = response.status();
-    let asks = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    let remedy = if asks { ": put a token that it takes into headers (OAuth is not supported)" } else { "" };
-    let words = body(response, MAX_FAILURE).await.unwrap_or_default();
-    let words = figaro_base::text::one_line(&String::from_utf8_lossy(&words), 200);
-    let said = if words.is_empty() { String::new() } else { format!(" ({words})") };
-    unexpected(format!("it answers {status}{remedy}{said}"))
+/// An event for each message in one. One without messages stays, as it can have an id from which a stream goes on.
+fn spread(reader: &Reader, event: Sse) -> Vec<Sse> {
+    let messages = reader.read(event.data.as_deref().unwrap_or_default().as_bytes(), None);
+    let plain = Sse { event: None, data: None, ..event };
+    match messages.is_empty() {
+        true => vec![plain],
+        false => messages.into_iter().map(|message| plain.clone().data(message.to_string())).collect(),
+    }
+}
+
+fn no_message(kind: &str) -> Failure {
+    unexpected(format!("it answers with what is no message of MCP ({})", one_line(kind, 100)))
 }
 
 /// The body of an answer.

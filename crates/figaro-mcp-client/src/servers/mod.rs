@@ -4,6 +4,7 @@
 mod call;
 mod http;
 mod keeper;
+mod lenient;
 mod pace;
 mod plain;
 mod recipe;

@@ -1,5 +1,6 @@
 //! A server that is a program: started with little of our environment, spoken to by its pipes.
 
+use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::process::Stdio;
@@ -9,12 +10,15 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rmcp::RoleClient;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncBufReadExt, AsyncWrite, BufReader, Empty};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use super::lenient::{Reader, typed};
 use super::pace::Paced;
 use super::recipe::{MAX_MESSAGE, ServerRecipe};
 use crate::file::{Program, ServerConfig};
@@ -29,8 +33,8 @@ const LEAVE: Duration = Duration::from_millis(2500);
 pub(super) struct Started {
     pub(super) process: Process,
     pub(super) said: Said<Paced<ChildStderr>>,
-    pub(super) transport: AsyncRwTransport<RoleClient, Counted, Input>,
-    /// How many messages were too long, which the transport has thrown away.
+    pub(super) transport: Pipes,
+    /// How many messages were too long, which were passed over.
     pub(super) too_long: watch::Receiver<u64>,
 }
 
@@ -60,10 +64,17 @@ pub(super) fn start(
     let redactor = recipe.redactor.and_all(config.secrets());
     let said = Said::new(Lines::new(Paced::new(stderr), redactor), LogTo::server(&config.name));
     let (sender, too_long) = watch::channel(0);
-    let counted = Counted { inner: Paced::new(stdout), line: 0, too_long: sender };
     let input = Input(Arc::new(Mutex::new(Pipe { inner: Some(stdin), waiting: None })));
     let process = Process { child, input: Arc::downgrade(&input.0) };
-    let transport = AsyncRwTransport::new_client(counted, input).with_max_line_length(MAX_MESSAGE);
+    let transport = Pipes {
+        stdout: BufReader::new(Paced::new(stdout)),
+        line: Vec::new(),
+        is_over: false,
+        too_long: sender,
+        reader: Reader::default(),
+        waiting: VecDeque::new(),
+        stdin: AsyncRwTransport::new_client(tokio::io::empty(), input),
+    };
     Ok(Started { process, said, transport, too_long })
 }
 
@@ -154,35 +165,69 @@ impl AsyncWrite for Input {
     }
 }
 
-/// Standard output of a program. It notes which lines are too long: the transport throws those away without a word, and
-/// whoever waits for the answer in one would wait in vain.
-#[derive(Debug)]
-pub(super) struct Counted {
-    inner: Paced<ChildStdout>,
-    /// The bytes of the line so far.
-    line: usize,
+/// The pipes of a program, with the messages on them. A line that is too long is passed over and told: whoever waits for the
+/// answer in it would wait in vain.
+pub(super) struct Pipes {
+    stdout: BufReader<Paced<ChildStdout>>,
+    /// What was read of the next line; a read that is cut short goes on from it.
+    line: Vec<u8>,
+    /// The line is too long: the rest of it is passed over.
+    is_over: bool,
     too_long: watch::Sender<u64>,
+    reader: Reader,
+    /// Messages that came together with one that was received.
+    waiting: VecDeque<ServerJsonRpcMessage>,
+    /// Writes alone.
+    stdin: AsyncRwTransport<RoleClient, Empty, Input>,
 }
 
-impl AsyncRead for Counted {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let polled = Pin::new(&mut self.inner).poll_read(context, buffer);
-        let read = buffer.filled().get(before..).unwrap_or_default();
-        for piece in read.split_inclusive(|byte| *byte == b'\n') {
-            let was_long = self.line > MAX_MESSAGE;
-            self.line = self.line.saturating_add(piece.len());
-            if self.line > MAX_MESSAGE && !was_long {
-                self.too_long.send_modify(|count| *count += 1);
+impl Pipes {
+    /// Whether there is a next line, which is then in `line`.
+    async fn is_read(&mut self) -> bool {
+        loop {
+            let Ok(read) = self.stdout.fill_buf().await else { return false };
+            if read.is_empty() {
+                // The last line may have no end.
+                return !self.line.is_empty();
             }
-            if piece.ends_with(b"\n") {
-                self.line = 0;
+            let end = read.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+            let piece = read.get(..end.unwrap_or(read.len())).unwrap_or_default();
+            let length = piece.len();
+            if !self.is_over && self.line.len() + length > MAX_MESSAGE {
+                self.is_over = true;
+                self.line.clear();
+                self.too_long.send_modify(|count| *count += 1);
+            } else if !self.is_over {
+                self.line.extend_from_slice(piece);
+            }
+            self.stdout.consume(length);
+            if end.is_some() && !std::mem::take(&mut self.is_over) {
+                return true;
             }
         }
-        polled
+    }
+}
+
+impl Transport<RoleClient> for Pipes {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ClientJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        self.reader.sent(&message);
+        self.stdin.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        while self.waiting.is_empty() && self.is_read().await {
+            let messages = self.reader.read(&std::mem::take(&mut self.line), None);
+            self.waiting.extend(messages.into_iter().filter_map(typed));
+        }
+        self.waiting.pop_front()
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.stdin.close().await
     }
 }
