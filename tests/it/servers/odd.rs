@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::with;
+use super::{server, with};
+use crate::support::scene::text as words_of;
 use crate::support::{ANN, World};
 
 /// Has the model call a tool that is answered with each of these lines; gives the results.
@@ -77,5 +78,55 @@ async fn answers_that_are_not_quite_of_the_protocol_are_taken_at_once() {
     for ((name, _, wanted), told) in cases.iter().zip(results_of(&world, &lines).await) {
         let said = if told["success"] == true { &told["result"] } else { &told["error"] };
         assert_eq!(said, wanted, "{name}: {told}");
+    }
+}
+
+/// A server that answers these methods, or pages of them, with these lines.
+fn raw(answers: Value) -> Value {
+    let mut server = server("raw");
+    server["args"].as_array_mut().unwrap().push(json!(answers.to_string()));
+    server
+}
+
+#[tokio::test]
+async fn one_odd_tool_is_mended_or_left_out_and_the_others_stay() {
+    let world = World::new().await;
+    let text = || json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
+    let listed = json!([
+        null,
+        {"description": "Has no name.", "inputSchema": text()},
+        {"name": "no_schema", "annotations": "read", "icons": [{"src": "a", "sizes": "48x48"}]},
+        {"name": "null_schema", "inputSchema": null, "description": 5},
+        {"name": "text_schema", "inputSchema": "text", "description": ["Takes", "a word."]},
+        {"name": "list_schema", "inputSchema": []},
+        {"name": "schema_in_text", "inputSchema": text().to_string(), "title": 5, "outputSchema": "x"},
+        {"name": "snake", "input_schema": text(), "annotations": {"readOnlyHint": "true"}},
+        {"name": "of_a_model", "parameters": text(), "_meta": []},
+        {"name": 5, "inputSchema": text()},
+        {"name": "plain", "inputSchema": text()},
+    ]);
+    let page = json!({"jsonrpc": "2.0", "id": "ID", "result": {"tools": listed}}).to_string();
+    let bot =
+        world.helped(json!({"box": raw(json!({"tools/list": page}))}), "{name: \"*\", server: box}").await;
+    bot.logged("text_schema: its arguments are no object; list_schema: its arguments are no object").await;
+    bot.logged("an MCP server is ready").await;
+    world.when("hello", figaro_offline::model::Reply::text("Hello."));
+    world.told(ANN, ANN, "hello").await;
+    let request = world.asks(1).await;
+    let mut names = request.tool_names();
+    names.retain(|name| name.starts_with("box__"));
+    names.sort_unstable();
+    let wanted = ["5", "no_schema", "null_schema", "of_a_model", "plain", "schema_in_text", "snake"];
+    assert_eq!(names, wanted.map(|name| format!("box__{name}")));
+    let sent = request.body["tools"].to_string();
+    assert_eq!(sent.matches(r#""required":["a"]"#).count(), 5, "{sent}");
+    let card = world.told(ANN, ANN, "/mcp").await;
+    world.press(ANN, &card, "box").await;
+    let card = world.shows(ANN, card["message_id"].as_i64().unwrap(), "is left out").await;
+    for line in [
+        "text_schema is left out: its arguments are no object",
+        "list_schema is left out: its arguments are no object",
+    ] {
+        assert!(words_of(&card).contains(line), "{line} in {card}");
     }
 }

@@ -13,7 +13,7 @@ use tokio::time::{Instant, interval, sleep_until, timeout};
 use super::recipe::{self, ServerRecipe};
 use super::server::{Phase, Server};
 use super::stdio::Process;
-use super::tools::Shelf;
+use super::tools::{LeftOut, Shelf};
 use super::{http, stdio};
 use crate::backoff::pauses;
 use crate::client::{Connection, Hearing, words_of};
@@ -180,6 +180,14 @@ impl Keeper {
             before.len() != shelf.tools.len() || before.iter().zip(&shelf.tools).any(|(a, b)| **a != **b)
         };
         let Shelf { tools, left_out, beyond, .. } = shelf;
+        let before = self.server.status().left_out;
+        let new = left_out.iter().filter(|one| !before.contains(one));
+        let said =
+            new.map(|LeftOut { name, reason }| format!("{name}: {reason}")).collect::<Vec<_>>().join("; ");
+        if !said.is_empty() {
+            let (server, said) = (&self.server.config.name, self.server.told(&said));
+            tracing::warn!(server, said, "tools of an MCP server are left out");
+        }
         self.server.set(|status| {
             status.tools = Arc::new(tools);
             status.left_out = Arc::new(left_out);

@@ -101,8 +101,9 @@ impl Reader {
 impl Asked {
     fn result(self, result: Value) -> Value {
         match self {
+            Self::Tools => results::tools(&result),
             Self::Other if !result.is_object() => json!({}),
-            Self::Initialize | Self::Tools | Self::Call | Self::Other => result,
+            Self::Initialize | Self::Call | Self::Other => result,
         }
     }
 }

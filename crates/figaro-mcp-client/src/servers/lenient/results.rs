@@ -1,4 +1,5 @@
-//! Errors in the form of the protocol.
+//! Errors and lists of tools in the form of the protocol. Each is made anew of what is used here, so that nothing else
+//! in it can be odd. A tool that cannot be mended keeps a mark of what is wrong, by which [`super::super::tools`] leaves it out.
 
 use serde_json::{Value, json};
 
@@ -21,4 +22,52 @@ pub(super) fn error(error: &Value) -> Value {
         [&error["message"], error].into_iter().find_map(|said| said.as_str().filter(|said| !said.is_empty()));
     let message = message.map_or_else(|| error.to_string(), str::to_owned);
     json!({"code": code.map_or(INTERNAL, i64::from), "message": message})
+}
+
+/// A page of tools.
+pub(super) fn tools(result: &Value) -> Value {
+    let listed = result["tools"].as_array().or_else(|| result.as_array());
+    let mut page = json!({"tools": listed.into_iter().flatten().map(tool).collect::<Vec<_>>()});
+    if let Some(cursor) = word(&result["nextCursor"]) {
+        page["nextCursor"] = cursor.into();
+    }
+    page
+}
+
+fn tool(tool: &Value) -> Value {
+    let schemas = ["inputSchema", "input_schema", "parameters"].map(|word| &tool[word]);
+    let mut mended = json!({
+        // One without a name is left out for it.
+        "name": word(&tool["name"]).unwrap_or_default(),
+        "inputSchema": schema(schemas.into_iter().find(|schema| !schema.is_null())),
+        "annotations": {},
+    });
+    let lines = |words: &Vec<Value>| words.iter().filter_map(word).collect::<Vec<_>>().join(" ");
+    let description = &tool["description"];
+    if let Some(words) = word(description).or_else(|| description.as_array().map(lines)) {
+        mended["description"] = words.into();
+    }
+    // A hint of another kind is none: nobody has said that the tool does no harm.
+    for hint in ["readOnlyHint", "destructiveHint"] {
+        if let Some(is_so) = tool["annotations"][hint].as_bool() {
+            mended["annotations"][hint] = is_so.into();
+        }
+    }
+    mended
+}
+
+/// The schema of arguments. Of what is none only its type is told, and the tool is left out for it.
+fn schema(schema: Option<&Value>) -> Value {
+    let none = |kind: &str| json!({"type": kind});
+    match schema {
+        None | Some(Value::Null | Value::Bool(true)) => json!({}),
+        Some(Value::Object(_)) => schema.cloned().unwrap_or_default(),
+        Some(Value::String(text)) => match serde_json::from_str(text) {
+            Ok(Value::Object(written)) => Value::Object(written),
+            Ok(_) | Err(_) => none("string"),
+        },
+        Some(Value::Array(_)) => none("array"),
+        Some(Value::Number(_)) => none("number"),
+        Some(Value::Bool(false)) => none("boolean"),
+    }
 }
