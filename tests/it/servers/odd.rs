@@ -6,6 +6,9 @@ use super::{server, with};
 use crate::support::scene::text as words_of;
 use crate::support::{ANN, World};
 
+const PIXEL: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+
 /// Has the model call a tool that is answered with each of these lines; gives the results.
 async fn results_of(world: &World, lines: &[(&str, String)]) -> Vec<Value> {
     let keys = json!({"autoApprove": ["*", "raw"], "timeout": 5});
@@ -56,6 +59,7 @@ async fn answers_that_are_not_quite_of_the_protocol_are_taken_at_once() {
             r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"kumquat \ud83c\udf4a \ud83c \\"}]}}"#.to_owned(),
             json!("kumquat 🍊 \u{fffd} \\"),
         ),
+        ("nothing", r#"{"jsonrpc":"2.0","id":ID}"#.to_owned(), json!("(nothing)")),
         (
             "an error without words",
             r#"{"jsonrpc":"2.0","id":ID,"error":{"code":-32603}}"#.to_owned(),
@@ -79,6 +83,128 @@ async fn answers_that_are_not_quite_of_the_protocol_are_taken_at_once() {
         let said = if told["success"] == true { &told["result"] } else { &told["error"] };
         assert_eq!(said, wanted, "{name}: {told}");
     }
+}
+
+/// A result, its name, and what the model is told of it.
+type Case<'a> = (&'a str, Value, Value);
+
+async fn are_passed_on(cases: &[Case<'_>]) {
+    let world = World::new().await;
+    let lines = cases.iter().map(|(name, result, _)| {
+        (*name, json!({"jsonrpc": "2.0", "id": "ID", "result": result}).to_string())
+    });
+    let results = results_of(&world, &lines.collect::<Vec<_>>()).await;
+    for ((name, _, wanted), told) in cases.iter().zip(results) {
+        // What follows the result tells of pictures.
+        let told =
+            told.as_str().and_then(|told| serde_json::from_str(told.lines().next()?).ok()).unwrap_or(told);
+        assert_eq!(told["result"], *wanted, "{name}: {told}");
+        assert!(!told.to_string().contains("not known, so do not repeat"), "{name}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn parts_of_a_result_are_passed_on_as_far_as_they_can_be_read() {
+    let word = || json!({"type": "text", "text": "kumquat"});
+    let told = || json!({"text": "kumquat"});
+    let left_out =
+        |kind: &str| json!({"left_out": format!("a part of the type {kind:?}, which cannot be read")});
+    let odd = json!({"audience": ["everyone"], "priority": "high"});
+    let address = "https://a.example/kumquat";
+    let cases = [
+        (
+            "a type that is not known",
+            json!({"content": [word(), {"type": "video", "data": "x"}]}),
+            json!([told(), left_out("video")]),
+        ),
+        (
+            "a result in a result",
+            json!({"content": [{"type": "tool_result", "content": [word()]}, word()]}),
+            json!([left_out("tool_result"), told()]),
+        ),
+        (
+            "a picture without its type",
+            json!({"content": [word(), {"type": "image", "data": PIXEL}]}),
+            json!([told(), {"image": "image, 1 KB: picture 1 of this result, shown in this turn alone"}]),
+        ),
+        (
+            "a picture without data",
+            json!({"content": [word(), {"type": "image", "url": 5}]}),
+            json!([told(), left_out("image")]),
+        ),
+        (
+            "a link without a name",
+            json!({"content": [{"type": "resource_link", "uri": address}]}),
+            json!({"link": address, "name": address}),
+        ),
+        (
+            "odd annotations",
+            json!({"content": [{"type": "text", "text": "kumquat", "annotations": odd, "_meta": 5}]}),
+            json!("kumquat"),
+        ),
+        (
+            "a text that is null",
+            json!({"content": [{"type": "text", "text": null}, word()]}),
+            json!([left_out("text"), told()]),
+        ),
+        ("a text that is a number", json!({"content": [{"type": "text", "text": 5.5}]}), json!("5.5")),
+        (
+            "a text that is an object",
+            json!({"content": [{"type": "text", "text": {"a": 1}}]}),
+            json!(r#"{"a":1}"#),
+        ),
+    ];
+    are_passed_on(&cases).await;
+}
+
+#[tokio::test]
+async fn documents_without_an_address_or_of_words_in_bytes_are_read() {
+    let cases = [
+        (
+            "a document without an address",
+            json!({"content": [{"type": "resource", "resource": {"text": "kumquat"}}]}),
+            json!({"document": "", "text": "kumquat"}),
+        ),
+        (
+            "a document of words in bytes",
+            json!({"content": [
+                {"type": "resource", "resource": {"uri": "a:1", "mimeType": "text/plain; charset=utf-8", "blob": "a3VtcXVhdA=="}},
+                {"type": "resource", "resource": {"uri": "a:2", "mimeType": "application/ld+json", "blob": "WzFd"}},
+                {"type": "resource", "resource": {"uri": "a:3", "blob": "a3VtcXVhdA=="}},
+                {"type": "resource", "resource": {"uri": "a:4", "mimeType": "text/plain", "blob": "//79"}},
+            ]}),
+            json!([
+                {"document": "a:1", "type": "text/plain; charset=utf-8", "text": "kumquat"},
+                {"document": "a:2", "type": "application/ld+json", "text": "[1]"},
+                {"document": "a:3", "text": "kumquat"},
+                {"document": "a:4", "type": "text/plain", "left_out": "it is no text"},
+            ]),
+        ),
+    ];
+    are_passed_on(&cases).await;
+}
+
+#[tokio::test]
+async fn results_of_another_form_are_read() {
+    let word = || json!({"type": "text", "text": "kumquat"});
+    let cases = [
+        ("no type", json!({"content": [{"text": "kumquat"}]}), json!("kumquat")),
+        ("a type in capitals", json!({"content": [{"type": "Text", "text": "kumquat"}]}), json!("kumquat")),
+        ("content that is a text", json!({"content": "kumquat"}), json!("kumquat")),
+        (
+            "content that is texts",
+            json!({"content": ["kumquat", null, 5]}),
+            json!([{"text": "kumquat"}, {"text": "5"}]),
+        ),
+        ("content that is a part", json!({"content": word()}), json!("kumquat")),
+        ("an error that is a word", json!({"content": [word()], "isError": "false"}), json!("kumquat")),
+        ("the form of old", json!({"toolResult": "kumquat"}), json!("kumquat")),
+        ("data alone", json!({"answer": "kumquat"}), json!({"data": {"answer": "kumquat"}})),
+        ("a text alone", json!("kumquat"), json!("kumquat")),
+        ("nothing", json!(null), json!("(nothing)")),
+        ("a failure", json!({"content": "kumquat", "isError": "True"}), json!(null)),
+    ];
+    are_passed_on(&cases).await;
 }
 
 /// A server that answers these methods, or pages of them, with these lines.

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use rmcp::ServiceError;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value};
@@ -10,6 +12,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::keeper::grown;
+use super::lenient::unknown_kind;
 use super::recipe;
 use super::server::{Phase, Server, Status};
 use super::tools::ServerTool;
@@ -19,6 +22,9 @@ use crate::client::words_of;
 const STARTING: Duration = Duration::from_secs(10);
 /// How long it waits for others to end.
 const BUSY: Duration = Duration::from_secs(30);
+
+/// How types of documents end that are made of words, beside all of `text/`.
+const TEXTUAL: [&str; 4] = ["json", "xml", "yaml", "javascript"];
 
 /// What is said of a server that ends while it is called.
 const ENDED: &str = "it ended during the call";
@@ -71,8 +77,8 @@ pub enum Part {
         /// What is in it.
         description: Option<String>,
     },
-    /// Something that is not known here.
-    Unknown,
+    /// Something that cannot be read, of this type by the server's word.
+    Unknown(String),
 }
 
 /// Why a call has no result.
@@ -174,7 +180,10 @@ impl From<CallToolResult> for Reply {
 impl From<ContentBlock> for Part {
     fn from(block: ContentBlock) -> Self {
         match block {
-            ContentBlock::Text(text) => Self::Text(text.text),
+            ContentBlock::Text(text) => match unknown_kind(&text) {
+                Some(kind) => Self::Unknown(kind.to_owned()),
+                None => Self::Text(text.text),
+            },
             ContentBlock::Image(image) => Self::Image { media_type: image.mime_type, base64: image.data },
             ContentBlock::Audio(audio) => {
                 Self::Audio { media_type: audio.mime_type, length: audio.data.len() }
@@ -187,14 +196,25 @@ impl From<ContentBlock> for Part {
                     Some(media_type) if media_type.starts_with("image/") => {
                         Self::Image { media_type, base64: blob }
                     }
-                    media_type => Self::Resource { uri, media_type, text: None },
+                    media_type => {
+                        let text = words(media_type.as_deref(), &blob);
+                        Self::Resource { uri, media_type, text }
+                    }
                 },
-                _ => Self::Unknown,
+                _ => Self::Unknown("resource".to_owned()),
             },
             ContentBlock::ResourceLink(link) => {
                 Self::Link { uri: link.uri, name: link.name, description: link.description }
             }
-            _ => Self::Unknown,
+            _ => Self::Unknown(String::new()),
         }
     }
+}
+
+/// The words in the bytes of a document, if it is one of words by its type or by what is in it.
+fn words(media_type: Option<&str>, blob: &str) -> Option<String> {
+    let kind = media_type.and_then(|kind| kind.split(';').next()).unwrap_or("text/").trim();
+    let is_text = kind.starts_with("text/") || TEXTUAL.iter().any(|end| kind.ends_with(end));
+    let bytes = is_text.then(|| STANDARD.decode(blob.trim()).ok()).flatten()?;
+    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }

@@ -139,7 +139,9 @@ fn item(part: Part, room: &mut usize, pictures: &mut Pictures) -> Value {
             }
             shown
         }
-        Part::Unknown => json!({"left_out": "a part of a kind that is not known here"}),
+        Part::Unknown(kind) => {
+            json!({"left_out": format!("a part of the type {:?}, which cannot be read", name(&kind))})
+        }
     }
 }
 

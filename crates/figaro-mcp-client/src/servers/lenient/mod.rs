@@ -2,6 +2,7 @@
 //! Each is brought into the form of the protocol before rmcp reads it. Called by the transports, [`super::stdio`] and
 //! [`super::http`].
 
+mod content;
 mod json;
 mod results;
 
@@ -11,6 +12,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId, ServerJsonRpcMessage};
 use serde_json::{Map, Value, json};
+
+pub(super) use self::content::unknown_kind;
 
 /// Reads the messages of one server. Clones share what was asked.
 #[derive(Debug, Clone, Default)]
@@ -102,8 +105,9 @@ impl Asked {
     fn result(self, result: Value) -> Value {
         match self {
             Self::Tools => results::tools(&result),
+            Self::Call => content::result(result),
             Self::Other if !result.is_object() => json!({}),
-            Self::Initialize | Self::Call | Self::Other => result,
+            Self::Initialize | Self::Other => result,
         }
     }
 }
