@@ -110,6 +110,11 @@ impl Connection {
         let service = hearing.serve(transport).await.map_err(|error| match error {
             ClientInitializeError::ConnectionClosed(_) => "it ended before it answered".to_owned(),
             ClientInitializeError::TransportError { error, .. } => innermost(&*error.error),
+            ClientInitializeError::JsonRpcError(refusal) => refusal.message.into_owned(),
+            // Their own words are of Rust, and have all that the server said.
+            ClientInitializeError::ExpectedInitResponse(_) | ClientInitializeError::ExpectedInitResult(_) => {
+                "it answers the first request with something else".to_owned()
+            }
             other => other.to_string(),
         })?;
         let server_version = service
@@ -166,7 +171,7 @@ impl Connection {
         self.service.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await
     }
 
-    /// Whether the server has tools, by what it says of itself.
+    /// The server has tools, by what it says of itself.
     pub(super) fn has_tools(&self) -> bool {
         self.service.peer_info().is_none_or(|info| info.capabilities.tools.is_some())
     }

@@ -214,6 +214,11 @@ fn raw(answers: Value) -> Value {
     server
 }
 
+/// A server that greets with this result.
+fn greets(result: Value) -> Value {
+    raw(json!({"initialize": json!({"jsonrpc": "2.0", "id": "ID", "result": result}).to_string()}))
+}
+
 #[tokio::test]
 async fn one_odd_tool_is_mended_or_left_out_and_the_others_stay() {
     let world = World::new().await;
@@ -255,4 +260,61 @@ async fn one_odd_tool_is_mended_or_left_out_and_the_others_stay() {
     ] {
         assert!(words_of(&card).contains(line), "{line} in {card}");
     }
+}
+
+#[tokio::test]
+async fn odd_greetings_and_lists_that_break_off_leave_a_server_usable() {
+    let world = World::new().await;
+    let version = "2025-06-18";
+    let info = json!({"name": "x", "version": "1"});
+    let tools = json!({"tools": {}});
+    let greeting = |version: Value, capabilities: Value, info: Value| {
+        greets(json!({"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}))
+    };
+    let hello = json!({"jsonrpc": "2.0", "id": "ID", "result": {"protocolVersion": version, "capabilities": tools, "serverInfo": info}}).to_string();
+    let after = |noise: &str| raw(json!({"initialize": format!("{noise}\n{hello}")}));
+    let page = |name: &str, next: Value| {
+        let tool = json!({"name": name, "inputSchema": {"type": "object"}});
+        json!({"jsonrpc": "2.0", "id": "ID", "result": {"tools": [tool], "nextCursor": next}}).to_string()
+    };
+    let refusal = r#"{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"bad cursor"}}"#;
+    let servers = json!({
+        "no_info": greeting(json!(version), tools.clone(), json!(null)),
+        "no_version": greeting(json!(version), tools.clone(), json!({"name": "x"})),
+        "odd_info": greeting(json!(version), tools.clone(), json!({"name": "x", "version": 1, "title": null})),
+        "no_protocol": greeting(json!(null), tools.clone(), info.clone()),
+        "no_claims": greeting(json!(version), json!(null), info.clone()),
+        "few_claims": greeting(json!(version), json!({}), info.clone()),
+        "odd_claims": greeting(json!(version), json!({"tools": true, "logging": []}), info.clone()),
+        "stray_error": after(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}"#),
+        "stray_result": after(r#"{"jsonrpc":"2.0","id":12345,"result":{}}"#),
+        "pages": raw(json!({"tools/list": page("a", json!(2)), "tools/list 2": page("b", json!(null))})),
+        "broken": raw(json!({"tools/list": page("a", json!("x")), "tools/list x": refusal})),
+        "toolless": raw(json!({"initialize": hello.replace(r#"{"tools":{}}"#, "{}"), "tools/list": refusal})),
+        "silent": raw(json!({"initialize": hello.replace(r#"{"tools":{}}"#, "{}"), "tools/list": ""})),
+        "refuses": raw(json!({"initialize": refusal})),
+    });
+    let bot = world.helped(servers, "{name: echo, server: no_info}").await;
+    for (name, tools) in [
+        ("no_info", 2),
+        ("no_version", 2),
+        ("odd_info", 2),
+        ("no_protocol", 2),
+        ("no_claims", 2),
+        ("few_claims", 2),
+        ("odd_claims", 2),
+        ("stray_error", 2),
+        ("stray_result", 2),
+        ("pages", 2),
+        ("broken", 1),
+        ("toolless", 0),
+        ("silent", 0),
+    ] {
+        bot.logged(&format!("an MCP server is ready server=\"{name}\" tools={tools}")).await;
+    }
+    bot.logged("an MCP server failed; it is tried again server=\"refuses\" why=\"bad cursor\"").await;
+    let card = world.told(ANN, ANN, "/mcp").await;
+    world.press(ANN, &card, "broken").await;
+    let told = "⚠ the rest of its list is left out: it does not list its tools: bad cursor";
+    world.shows(ANN, card["message_id"].as_i64().unwrap(), told).await;
 }

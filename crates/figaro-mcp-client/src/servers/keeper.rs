@@ -168,13 +168,23 @@ impl Keeper {
     async fn list(&self, connection: &Connection) -> Result<(), String> {
         let mut too_long = self.server.status().too_long;
         too_long.iter_mut().for_each(watch::Receiver::mark_unchanged);
-        let listing = timeout(LISTING, self.shelf(connection));
-        let shelf = tokio::select! {
-            shelf = listing => {
-                shelf.map_err(|_elapsed| format!("it did not list its tools within {} s", LISTING.as_secs()))??
+        let mut shelf = Shelf::of(&self.server.config);
+        // One that says of no tools may have some all the same, or not know the question.
+        let has_tools = connection.has_tools();
+        let bound = if has_tools { LISTING } else { PONG };
+        let listing = timeout(bound, fill(&mut shelf, connection));
+        let listed = tokio::select! {
+            listed = listing => {
+                let late = || format!("it did not list its tools within {} s", bound.as_secs());
+                listed.unwrap_or_else(|_elapsed| Err(late()))
             }
-            () = grown(&mut too_long) => return Err(format!("{}: its list of tools", recipe::too_long())),
+            () = grown(&mut too_long) => Err(format!("{}: its list of tools", recipe::too_long())),
         };
+        match listed {
+            Err(why) if !shelf.is_untouched() => shelf.cut(self.server.told(&why)),
+            Err(why) if has_tools => return Err(why),
+            Err(_) | Ok(()) => {}
+        }
         let is_new = {
             let before = self.server.status().tools;
             before.len() != shelf.tools.len() || before.iter().zip(&shelf.tools).any(|(a, b)| **a != **b)
@@ -197,32 +207,6 @@ impl Keeper {
             self.server.tools_changed();
         }
         Ok(())
-    }
-
-    async fn shelf(&self, connection: &Connection) -> Result<Shelf, String> {
-        let mut shelf = Shelf::of(&self.server.config);
-        if !connection.has_tools() {
-            return Ok(shelf);
-        }
-        let mut cursor = None;
-        // One that leads back to where it was seen would lead round and round.
-        let mut seen = HashSet::new();
-        for _ in 0..MAX_PAGES {
-            let page = connection.tools(cursor).await;
-            let page = page.map_err(|error| format!("it does not list its tools: {}", words_of(&error)))?;
-            page.tools.into_iter().for_each(|tool| shelf.add(tool));
-            cursor = page.next_cursor.filter(|next| !next.is_empty());
-            let is_new = cursor.as_ref().is_some_and(|next| seen.insert(next.clone()));
-            if !is_new {
-                return Ok(shelf);
-            }
-            if shelf.is_full() {
-                break;
-            }
-        }
-        // There is more, and nobody knows how much.
-        shelf.beyond = shelf.beyond.max(1);
-        Ok(shelf)
     }
 
     /// Watches it until it ends.
@@ -286,6 +270,29 @@ impl Keeper {
             stdio::end(&self.server.config.name, process).await;
         }
     }
+}
+
+/// Reads the pages of its list of tools.
+async fn fill(shelf: &mut Shelf, connection: &Connection) -> Result<(), String> {
+    let mut cursor = None;
+    // One that leads back to where it was seen would lead round and round.
+    let mut seen = HashSet::new();
+    for _ in 0..MAX_PAGES {
+        let page = connection.tools(cursor).await;
+        let page = page.map_err(|error| format!("it does not list its tools: {}", words_of(&error)))?;
+        page.tools.into_iter().for_each(|tool| shelf.add(tool));
+        cursor = page.next_cursor.filter(|next| !next.is_empty());
+        let is_new = cursor.as_ref().is_some_and(|next| seen.insert(next.clone()));
+        if !is_new {
+            return Ok(());
+        }
+        if shelf.is_full() {
+            break;
+        }
+    }
+    // There is more, and nobody knows how much.
+    shelf.beyond = shelf.beyond.max(1);
+    Ok(())
 }
 
 /// How a program ended; never, for what is no program.

@@ -80,6 +80,16 @@ impl Shelf {
         self.tools.len() >= MAX_TOOLS || self.looked_at >= MAX_LOOKED_AT
     }
 
+    /// No tool was looked at yet.
+    pub(super) const fn is_untouched(&self) -> bool {
+        self.looked_at == 0
+    }
+
+    /// Notes why there are no more.
+    pub(super) fn cut(&mut self, reason: String) {
+        self.left_out.push(LeftOut { name: "the rest of its list".to_owned(), reason });
+    }
+
     /// Adds a tool, or notes why it is left out.
     pub(super) fn add(&mut self, tool: Tool) {
         if self.is_full() {

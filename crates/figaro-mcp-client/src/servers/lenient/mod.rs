@@ -104,10 +104,11 @@ impl Reader {
 impl Asked {
     fn result(self, result: Value) -> Value {
         match self {
+            Self::Initialize => results::initialize(&result),
             Self::Tools => results::tools(&result),
             Self::Call => content::result(result),
-            Self::Other if !result.is_object() => json!({}),
-            Self::Initialize | Self::Other => result,
+            Self::Other if result.is_object() => result,
+            Self::Other => json!({}),
         }
     }
 }

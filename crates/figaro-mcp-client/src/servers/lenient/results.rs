@@ -1,10 +1,12 @@
-//! Errors and lists of tools in the form of the protocol. Each is made anew of what is used here, so that nothing else
+//! Errors, greetings and lists of tools in the form of the protocol. Each is made anew of what is used here, so that nothing else
 //! in it can be odd. A tool that cannot be mended keeps a mark of what is wrong, by which [`super::super::tools`] leaves it out.
 
 use serde_json::{Value, json};
 
 /// The code of an error without one: the server failed.
 const INTERNAL: i64 = -32603;
+/// The version of the protocol that a server speaks which does not say it.
+const VERSION: &str = "2025-03-26";
 
 /// A text, or a number in its place.
 pub(super) fn word(value: &Value) -> Option<String> {
@@ -22,6 +24,18 @@ pub(super) fn error(error: &Value) -> Value {
         [&error["message"], error].into_iter().find_map(|said| said.as_str().filter(|said| !said.is_empty()));
     let message = message.map_or_else(|| error.to_string(), str::to_owned);
     json!({"code": code.map_or(INTERNAL, i64::from), "message": message})
+}
+
+/// What a server says of itself.
+pub(super) fn initialize(result: &Value) -> Value {
+    let tools = &result["capabilities"]["tools"];
+    let capabilities = if tools.is_object() || *tools == true { json!({"tools": {}}) } else { json!({}) };
+    let info = |word: &str| self::word(&result["serverInfo"][word]).unwrap_or_default();
+    json!({
+        "protocolVersion": result["protocolVersion"].as_str().unwrap_or(VERSION),
+        "capabilities": capabilities,
+        "serverInfo": {"name": info("name"), "version": info("version")},
+    })
 }
 
 /// A page of tools.
