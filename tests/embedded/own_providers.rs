@@ -155,7 +155,7 @@ async fn what_an_added_provider_lacks_is_told_like_all_else() {
     assert!(said.contains("PARROT_MODEL") && !said.contains(key), "{said}");
     let variables = app::variables(&added(PARROT)).unwrap();
     assert!(variables.table().contains("| `PARROT_MODEL` |  | Its colour. |\n"));
-    assert!(variables.example().contains("ollama, gemini or parrot (says what it hears).\n"));
+    assert!(variables.example().contains("by a key of theirs) or parrot (says what it hears).\n"));
 }
 
 #[tokio::test]

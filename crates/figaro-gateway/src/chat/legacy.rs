@@ -27,7 +27,7 @@ pub(super) fn mended(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
     messages.into_iter().enumerate().map(mend).collect()
 }
 
-/// A bound on tokens: a whole number, however it is written. Less than nothing stands for none.
+/// A bound on tokens: a whole number, however it is written.
 ///
 /// # Errors
 /// For anything else.
