@@ -54,6 +54,7 @@ fn refusal(code: u16, details: Value) -> String {
 impl Subject for Google {
     const MODEL: &'static str = MODEL;
     const KEY: &'static str = "AIza-very-secret";
+    const GOES_ON_BEHIND_ITS_END: bool = true;
 
     fn provider(base_url: &str, key: &str, idle_limit: Duration) -> Box<dyn Provider> {
         Box::new(Gemini::new(HTTP.clone(), base_url, key.into(), idle_limit))
@@ -267,7 +268,7 @@ async fn a_signature_that_is_not_accepted_is_left_out_and_the_rest_asked_again()
         let refusal = refused(words);
         let server = Server::start(move |body| match body.to_string().contains("\"kept\"") {
             true => refusal.clone(),
-            false => Reply::stream(vec![sse(&stop()).into()]),
+            false => Reply::stream(vec![sse(&text("b")).into(), sse(&stop()).into()]),
         })
         .await;
         let data = json!({"model": MODEL, "parts": [{"text": 1, "thoughtSignature": "kept"}]});
