@@ -15,6 +15,7 @@ pub mod fit;
 pub mod fold;
 mod gemini;
 mod http;
+mod loose;
 pub mod models;
 mod ollama;
 mod openai_chat;
