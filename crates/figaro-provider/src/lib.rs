@@ -17,6 +17,7 @@ mod gemini;
 mod http;
 mod loose;
 pub mod models;
+mod offered;
 mod ollama;
 mod openai_chat;
 mod openai_client;

@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::http::decode::{Decode, Habits, Values, decoded};
 use super::http::idle::Pulse;
 use super::http::{Watch, error, json, streamed};
+use super::offered::Offered;
 use super::{EventStream, ProviderError};
 use figaro_base::secret::{ExposeSecret, Redactor, SecretString};
 use figaro_domain::source::Source;
@@ -51,13 +52,19 @@ impl OpenAiClient {
         Self { http, endpoint: Endpoint::new(base_url, key), watch, habits: Habits::default() }
     }
 
-    /// Posts a request and returns its answer as a stream of events.
-    pub(super) fn stream(&self, path: Path, body: Value, decoder: impl Decode) -> EventStream {
+    /// Posts a request that offers these tools and returns its answer as a stream of events.
+    pub(super) fn stream(
+        &self,
+        path: Path,
+        body: Value,
+        decoder: impl Decode,
+        offered: Offered,
+    ) -> EventStream {
         let client = self.clone();
         self.watch.clone().over(move |pulse| async move {
             let habit = client.habits.of(body["model"].as_str().unwrap_or_default());
             let values = client.open(path, body, pulse).await?;
-            Ok(decoded(values, decoder, habit))
+            Ok(decoded(values, decoder, habit, offered))
         })
     }
 

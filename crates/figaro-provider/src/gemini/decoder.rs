@@ -74,7 +74,7 @@ impl Decoder {
 
     fn call(&mut self, part: &Value) -> Option<Event> {
         let call = &part["functionCall"];
-        let Some(name) = call["name"].as_str().filter(|name| !name.is_empty()) else {
+        let Some(name) = call["name"].as_str() else {
             debug!("a call without a name was ignored");
             return None;
         };

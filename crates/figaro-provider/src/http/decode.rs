@@ -9,8 +9,10 @@ use futures::{FutureExt, StreamExt, stream};
 use parking_lot::Mutex;
 use serde_json::Value;
 
+use crate::offered::Offered;
 use crate::thinking::{Passed, Thinking};
-use crate::{Event, EventStream, Finish, ProviderError};
+use crate::{Event, EventStream, Finish, ProviderError, loose};
+use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;
 
 /// So many bytes of text are read of one answer: what a model writes comes in up to four copies, and among it what is
@@ -86,13 +88,15 @@ impl Habit {
 /// The values of an answer; the first error ends them.
 pub(crate) type Values = BoxStream<'static, Result<Value, ProviderError>>;
 
-/// The events of an answer; they end with [`Event::Completed`] or the first error.
-pub(crate) fn decoded(values: Values, decoder: impl Decode, habit: Habit) -> EventStream {
+/// The events of an answer; they end with [`Event::Completed`] or the first error. Calls have the names of the tools that were
+/// offered, and an object of arguments where theirs can only mean one.
+pub(crate) fn decoded(values: Values, decoder: impl Decode, habit: Habit, offered: Offered) -> EventStream {
     let decoding = Decoding {
         values,
         decoder,
         thinking: Thinking::of_model(habit.is_known()),
         habit,
+        offered,
         has_answer: false,
         has_told: false,
         has_taken_back: false,
@@ -119,6 +123,7 @@ struct Decoding<D> {
     decoder: D,
     thinking: Thinking,
     habit: Habit,
+    offered: Offered,
     /// Text of the answer, or a call, was told.
     has_answer: bool,
     /// Text was told that stands as part of the answer.
@@ -198,7 +203,10 @@ impl<D: Decode> Decoding<D> {
                     self.has_answer = true;
                     self.ready.push_back(Ok(event));
                 }
-                Event::ToolCall(_) => self.calls.push(event),
+                Event::ToolCall(Call { id, name, arguments }) => {
+                    let (name, arguments) = (self.offered.name(name), loose::arguments(arguments));
+                    self.calls.push(Event::ToolCall(Call { id, name, arguments }));
+                }
                 Event::Private(_) if !self.calls.is_empty() => self.calls.push(event),
                 Event::Completed { finish, usage } => self.complete(finish, usage),
                 Event::Answering(_)

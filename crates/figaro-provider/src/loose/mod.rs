@@ -1,12 +1,14 @@
 //! What services send as JSON and is not quite, read as far as its meaning is plain. Used by every dialect: what is valid
 //! passes as it is.
 
+mod arguments;
 mod clean;
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
+pub(crate) use self::arguments::arguments;
 use self::clean::clean;
 
 /// The value of a text: as JSON, else without what only spoils it. None if it cannot be read.

@@ -11,6 +11,7 @@ use crate::fold::MAX_CALLS;
 use crate::http::body::DONE;
 use crate::http::decode::Decode;
 use crate::http::error;
+use crate::offered::Offered;
 use crate::openai_client::cited;
 use crate::{Event, Finish, Item, ProviderError, Request};
 use figaro_domain::usage::Usage;
@@ -92,7 +93,7 @@ impl Decoder {
             taken: ids.collect(),
             after_calls: turn.into_iter().any(|item| matches!(item, Item::ToolResult { .. })),
             reasoning: Reasoning::default(),
-            calls: Calls::default(),
+            calls: Calls::of(Offered::of(&request.tools)),
             cited: HashSet::new(),
             has_spoken: false,
             finish: None,
