@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::offered::Offered;
 use crate::thinking::{Passed, Thinking};
+use crate::written::{End, Tail};
 use crate::{Event, EventStream, Finish, ProviderError, loose};
 use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;
@@ -95,6 +96,7 @@ pub(crate) fn decoded(values: Values, decoder: impl Decode, habit: Habit, offere
         values,
         decoder,
         thinking: Thinking::of_model(habit.is_known()),
+        tail: Tail::default(),
         habit,
         offered,
         has_answer: false,
@@ -122,6 +124,7 @@ struct Decoding<D> {
     values: Values,
     decoder: D,
     thinking: Thinking,
+    tail: Tail,
     habit: Habit,
     offered: Offered,
     /// Text of the answer, or a call, was told.
@@ -199,10 +202,7 @@ impl<D: Decode> Decoding<D> {
                     let passed = self.thinking.pass(&text);
                     self.tell(passed);
                 }
-                Event::TextDelta(_) => {
-                    self.has_answer = true;
-                    self.ready.push_back(Ok(event));
-                }
+                Event::TextDelta(text) => self.tell(Passed { takes_back: false, text }),
                 Event::ToolCall(Call { id, name, arguments }) => {
                     let (name, arguments) = (self.offered.name(name), loose::arguments(arguments));
                     self.calls.push(Event::ToolCall(Call { id, name, arguments }));
@@ -233,7 +233,17 @@ impl<D: Decode> Decoding<D> {
                 self.habit.note(self.thinking.was_taken_back());
             }
         }
-        let calls = std::mem::take(&mut self.calls);
+        let mut calls = std::mem::take(&mut self.calls);
+        match self.tail.end(&self.offered) {
+            End::Text(text) => self.say(text),
+            // The call itself may have come apart from the text.
+            _ if finish != Finish::Stop || !calls.is_empty() => {}
+            End::Calls(written) => calls.extend(written.into_iter().map(Event::ToolCall)),
+            End::Garbled => {
+                let words = "the model wrote a call of a tool as text that cannot be read";
+                return self.ready.push_back(Err(ProviderError::Garbled(words.into())));
+            }
+        }
         if finish == Finish::Stop {
             self.has_answer |= !calls.is_empty();
             self.ready.extend(calls.into_iter().map(Ok));
@@ -248,12 +258,18 @@ impl<D: Decode> Decoding<D> {
     fn tell(&mut self, Passed { takes_back, text }: Passed) {
         if takes_back {
             self.has_answer = false;
+            self.tail.take_back();
             self.ready.retain(|event| !matches!(event, Ok(Event::TextDelta(_))));
             if std::mem::take(&mut self.has_told) {
                 self.has_taken_back = true;
                 self.ready.push_back(Ok(Event::Reasoned));
             }
         }
+        let text = self.tail.pass(&text);
+        self.say(text);
+    }
+
+    fn say(&mut self, text: String) {
         self.has_answer |= !text.trim().is_empty();
         if !text.is_empty() {
             self.ready.push_back(Ok(Event::TextDelta(text)));
