@@ -27,6 +27,7 @@ pub mod price;
 mod request;
 pub mod retry;
 mod thinking;
+mod usage;
 mod written;
 
 use std::fmt::Debug;

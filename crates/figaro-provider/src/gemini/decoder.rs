@@ -7,7 +7,7 @@ use tracing::debug;
 
 use super::signed::Layout;
 use crate::http::decode::Decode;
-use crate::{Event, Finish, ProviderError, Search};
+use crate::{Event, Finish, ProviderError, Search, loose};
 use figaro_domain::source::Source;
 use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;
@@ -223,9 +223,9 @@ fn finish(answer: &Value, is_answer: bool) -> Result<Option<Finish>, ProviderErr
 
 /// Thoughts count as written, and what Google's tools read as sent.
 fn usage(usage: &Value) -> Option<Usage> {
-    let count = |name: &str| usage[name].as_u64().unwrap_or_default();
+    let count = |name: &str| loose::count(&usage[name]).unwrap_or_default();
     Some(Usage {
-        input: usage["promptTokenCount"].as_u64()?.saturating_add(count("toolUsePromptTokenCount")),
+        input: loose::count(&usage["promptTokenCount"])?.saturating_add(count("toolUsePromptTokenCount")),
         cached: count("cachedContentTokenCount"),
         output: count("candidatesTokenCount").saturating_add(count("thoughtsTokenCount")),
     })
@@ -352,7 +352,7 @@ mod tests {
             parts(json!([{"text": "Hm.", "thought": true}, {"text": "a"}])),
             parts(json!([{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "S1"}])),
             parts(
-                json!([{"functionCall": {"name": "f", "id": "2"}}, {"text": "", "thoughtSignature": "S2"}]),
+                json!([{"functionCall": {"name": "f", "id": "2"}}, {"text": "", "thought_signature": "S2"}]),
             ),
             end("STOP"),
         ];

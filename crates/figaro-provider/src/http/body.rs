@@ -205,6 +205,8 @@ impl Body {
     fn value(&mut self, text: &[u8]) -> Told {
         let text = String::from_utf8_lossy(text);
         let text = text.trim().trim_start_matches('\u{feff}');
+        // A gateway may put one event into another.
+        let text = text.strip_prefix("data:").unwrap_or(text).trim();
         if text == DONE {
             return vec![Ok(DONE.into())];
         }
@@ -281,12 +283,13 @@ mod tests {
     #[test]
     fn events_are_read_however_they_are_written() {
         let a = || Ok(json!({"delta": "é👩‍👧"}));
-        let cases: [(&str, &str); 15] = [
+        let cases: [(&str, &str); 16] = [
             ("as all do", "data: {\"delta\": \"é👩‍👧\"}\n\n"),
             ("a mark first", "\u{feff}data: {\"delta\": \"é👩‍👧\"}\n\n"),
             ("a mark before a comment", "\u{feff}: hello\n\ndata: {\"delta\": \"é👩‍👧\"}\n\n"),
             ("a mark on a line of its own", "\u{feff}\ndata: {\"delta\": \"é👩‍👧\"}\n\n"),
             ("a mark within the data", "data: \u{feff}{\"delta\": \"é👩‍👧\"}\n\n"),
+            ("one within another", "data: data: {\"delta\": \"é👩‍👧\"}\n\n"),
             ("no space", "data:{\"delta\":\"é👩‍👧\"}\n\n"),
             ("line ends of two bytes", "event: x\r\ndata: {\"delta\": \"é👩‍👧\"}\r\n\r\n"),
             ("line ends of old", "event: x\rdata: {\"delta\": \"é👩‍👧\"}\r\r"),
