@@ -155,7 +155,7 @@ fn said(text: String) -> Option<Event> {
 /// The error that a choice tells, if any.
 fn failure(value: &Value) -> Option<&Value> {
     let error = &value["error"];
-    let is_some = error.is_object() || error.as_str().is_some_and(|text| !text.is_empty());
+    let is_some = (error.is_object() || error.is_string()) && !error::says_nothing(error);
     is_some.then_some(error)
 }
 
@@ -193,6 +193,7 @@ fn finish(reason: &str) -> Result<Finish, ProviderError> {
         "malformed_function_call" | "unexpected_tool_call" | "malformed_response" => {
             Err(ProviderError::Garbled(words()))
         }
+        reason if reason.contains("malformed_function_call") => Err(ProviderError::Garbled(words())),
         "abort" | "cancelled" => Err(ProviderError::Cut(words())),
         _ => Ok(Finish::Stop),
     }
