@@ -172,11 +172,6 @@ impl Decode for Decoder {
     fn has_reasoned(&self) -> bool {
         self.has_reasoned
     }
-
-    /// Thoughts are parts of their own here, and text is kept by its length.
-    fn mixes_reasoning(&self) -> bool {
-        false
-    }
 }
 
 /// Why a question was not answered.

@@ -234,6 +234,18 @@ async fn an_answer_is_read_behind_a_byte_order_mark_and_as_a_list() {
 }
 
 #[tokio::test]
+async fn reasoning_in_the_text_is_no_part_of_the_answer() {
+    let pieces = vec![
+        sse(&text("<think>They ask.</thi")).into(),
+        sse(&text("nk>Two loaves.")).into(),
+        sse(&stop()).into(),
+    ];
+    let server = Server::replying(Reply::stream(pieces)).await;
+    let events: Told = ask::<Google>(&*provider(&server.base_url)).await;
+    assert_eq!(events[0], said("Two loaves."), "{events:?}");
+}
+
+#[tokio::test]
 async fn what_is_known_is_told_at_once() {
     let search = parts(json!([{"toolCall": {"toolType": "GOOGLE_SEARCH_WEB", "id": "s"}}]));
     let server = Server::replying(Reply { end: End::Hang, ..Reply::stream(vec![sse(&search).into()]) }).await;

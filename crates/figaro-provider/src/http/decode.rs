@@ -41,11 +41,6 @@ pub(crate) trait Decode: Send + 'static {
         false
     }
 
-    /// Whether servers of the dialect may leave a model's reasoning in the text.
-    fn mixes_reasoning(&self) -> bool {
-        true
-    }
-
     /// Nothing has to come any more, though something may, such as the count of tokens: a break or a silence is then
     /// an end like any other.
     fn is_whole(&self) -> bool {
@@ -198,11 +193,10 @@ impl<D: Decode> Decoding<D> {
     fn make_ready(&mut self, events: Vec<Event>) {
         for event in events {
             match event {
-                Event::TextDelta(text) if self.decoder.mixes_reasoning() => {
+                Event::TextDelta(text) => {
                     let passed = self.thinking.pass(&text);
                     self.tell(passed);
                 }
-                Event::TextDelta(text) => self.tell(Passed { takes_back: false, text }),
                 Event::ToolCall(Call { id, name, arguments }) => {
                     let (name, arguments) = (self.offered.name(name), loose::arguments(arguments));
                     self.calls.push(Event::ToolCall(Call { id, name, arguments }));
@@ -221,17 +215,15 @@ impl<D: Decode> Decoding<D> {
 
     /// The end: what was held back, the calls of an answer that is whole, and that it was nothing but reasoning.
     fn complete(&mut self, finish: Finish, usage: Option<Usage>) {
-        if self.decoder.mixes_reasoning() {
-            let passed = match &finish {
-                Finish::Stop => self.thinking.end(),
-                // Of an answer that was cut before its reasoning ended nothing is known to be an answer.
-                Finish::Length | Finish::Filtered(_) => self.thinking.cut(),
-            };
-            self.tell(passed);
-            // A pass of calls alone says nothing of how the model writes.
-            if finish == Finish::Stop && (self.has_answer || self.thinking.was_taken_back()) {
-                self.habit.note(self.thinking.was_taken_back());
-            }
+        let passed = match &finish {
+            Finish::Stop => self.thinking.end(),
+            // Of an answer that was cut before its reasoning ended nothing is known to be an answer.
+            Finish::Length | Finish::Filtered(_) => self.thinking.cut(),
+        };
+        self.tell(passed);
+        // A pass of calls alone says nothing of how the model writes.
+        if finish == Finish::Stop && (self.has_answer || self.thinking.was_taken_back()) {
+            self.habit.note(self.thinking.was_taken_back());
         }
         let mut calls = std::mem::take(&mut self.calls);
         match self.tail.end(&self.offered) {
