@@ -106,7 +106,7 @@ impl Tail {
 /// Whether a text begins with a mark, or may once more has come.
 fn may_be_mark(text: &str) -> bool {
     let is_call = |mark: &&str| text.starts_with(*mark) || mark.starts_with(text);
-    if CALLS.iter().any(|mark| is_call(&mark)) {
+    if CALLS.iter().any(is_call) {
         return true;
     }
     let mut rest = text;
