@@ -3,7 +3,6 @@
 use serde_json::{Map, Value};
 use ulid::Ulid;
 
-use super::ENDS;
 use crate::loose;
 use crate::offered::{Offered, takes_text};
 use figaro_domain::tool::Call;
@@ -21,6 +20,21 @@ pub(super) enum Written {
     Text,
 }
 
+/// Marks of an end.
+pub(super) const ENDS: [&str; 12] = [
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "</s>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<end_of_turn>",
+    "<|return|>",
+    "<|end|>",
+    "<|im_start|>",
+    "<｜end▁of▁sentence｜>",
+    "[EOS]",
+];
 /// Marks around calls and between them.
 const MARKS: [&str; 22] = [
     "<tool_call>",

@@ -5,25 +5,10 @@
 
 mod calls;
 
-use self::calls::{Written, read};
+use self::calls::{ENDS, Written, read};
 use crate::offered::Offered;
 use figaro_domain::tool::Call;
 
-/// Marks of an end.
-pub(super) const ENDS: [&str; 12] = [
-    "<|im_end|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "</s>",
-    "<|endoftext|>",
-    "<|end_of_text|>",
-    "<end_of_turn>",
-    "<|return|>",
-    "<|end|>",
-    "<|im_start|>",
-    "<｜end▁of▁sentence｜>",
-    "[EOS]",
-];
 /// What calls in text begin with.
 const CALLS: [&str; 14] = [
     "<tool_call>",
