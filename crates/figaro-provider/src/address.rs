@@ -68,7 +68,9 @@ fn explained(error: ProviderError, advice: &str) -> ProviderError {
         ProviderError::UnknownModel(told) if !names_a_model(&told) => {
             ProviderError::WrongAddress(format!("{told}; {advice}"))
         }
-        ProviderError::Foreign(told) => ProviderError::WrongAddress(format!("{told}; {advice}")),
+        ProviderError::Foreign(told) | ProviderError::WrongAddress(told) => {
+            ProviderError::WrongAddress(format!("{told}; {advice}"))
+        }
         other => other,
     }
 }

@@ -15,7 +15,9 @@ pub mod fit;
 pub mod fold;
 mod gemini;
 mod http;
+mod loose;
 pub mod models;
+mod offered;
 mod ollama;
 mod openai_chat;
 mod openai_client;
@@ -25,6 +27,8 @@ pub mod price;
 mod request;
 pub mod retry;
 mod thinking;
+mod usage;
+mod written;
 
 use std::fmt::Debug;
 

@@ -13,10 +13,12 @@ use parking_lot::Mutex;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tracing::info;
 
 use super::http::decode::{Decode, Habits, Values, decoded};
 use super::http::idle::Pulse;
 use super::http::{Watch, error, json, streamed};
+use super::offered::Offered;
 use super::{EventStream, ProviderError};
 use figaro_base::secret::{ExposeSecret, Redactor, SecretString};
 use figaro_domain::source::Source;
@@ -51,13 +53,19 @@ impl OpenAiClient {
         Self { http, endpoint: Endpoint::new(base_url, key), watch, habits: Habits::default() }
     }
 
-    /// Posts a request and returns its answer as a stream of events.
-    pub(super) fn stream(&self, path: Path, body: Value, decoder: impl Decode) -> EventStream {
+    /// Posts a request that offers these tools and returns its answer as a stream of events.
+    pub(super) fn stream(
+        &self,
+        path: Path,
+        body: Value,
+        decoder: impl Decode,
+        offered: Offered,
+    ) -> EventStream {
         let client = self.clone();
         self.watch.clone().over(move |pulse| async move {
             let habit = client.habits.of(body["model"].as_str().unwrap_or_default());
-            let values = client.open(path, body, pulse).await?;
-            Ok(decoded(values, decoder, habit))
+            let values = client.ask(path, body, pulse).await?;
+            Ok(decoded(values, decoder, habit, offered))
         })
     }
 
@@ -89,6 +97,25 @@ impl OpenAiClient {
         answer.map_err(|error| error::presentable(error, &self.watch.redactor))
     }
 
+    /// Asks, and once more without what the service says that it or the model does not take.
+    async fn ask(&self, path: Path, mut body: Value, pulse: Pulse) -> Result<Values, ProviderError> {
+        loop {
+            let asked = self.clone().open(path, body.clone(), pulse.clone()).await;
+            let refused = match &asked {
+                Err(ProviderError::Refused(why) | ProviderError::UnknownModel(why)) => refused(&body, why),
+                _ => &[],
+            };
+            let before = body.clone();
+            if let Some(fields) = body.as_object_mut() {
+                fields.retain(|field, _| !refused.contains(&field.as_str()));
+            }
+            if body == before {
+                return asked;
+            }
+            info!(left_out = ?refused, "a request was refused for what may be left out of it, and is sent without");
+        }
+    }
+
     /// The library makes the request and sends it by our own way. The answer is not left to it: its reader of events gives up on
     /// a byte order mark, and repeats or forgets what a refusal says.
     async fn open(self, path: Path, body: Value, pulse: Pulse) -> Result<Values, ProviderError> {
@@ -113,6 +140,32 @@ impl OpenAiClient {
         let response = answer.ok_or_else(|| ProviderError::Unavailable("the request was not sent".into()))?;
         streamed(response, pulse).await
     }
+}
+
+/// Fields that change nothing of an answer.
+const DISPENSABLE: [&[&str]; 4] = [&["stream_options"], &["parallel_tool_calls"], &["include"], &["store"]];
+/// Tools, and what goes with them.
+const TOOLS: &[&str] = &["tools", "parallel_tool_calls", "tool_choice"];
+
+/// The fields that a refusal is about and that may be left out: nobody has asked for a call, or for the option.
+fn refused(body: &Value, why: &str) -> &'static [&'static str] {
+    const NO_TOOLS: [&str; 6] = [
+        "support tool",
+        "support function call",
+        "tools are not supported",
+        "tools is not supported",
+        "tool choice requires",
+        "function calling is not",
+    ];
+    const UNKNOWN: [&str; 6] =
+        ["unknown", "unrecognized", "unsupported", "not supported", "not permitted", "unexpected"];
+    let why = why.to_lowercase();
+    if body.get("tool_choice").is_none() && NO_TOOLS.iter().any(|words| why.contains(words)) {
+        return TOOLS;
+    }
+    let is_named = |fields: &&&[&str]| fields.iter().all(|field| why.contains(field));
+    let is_unknown = UNKNOWN.iter().any(|words| why.contains(words));
+    DISPENSABLE.iter().find(is_named).filter(|_| is_unknown).copied().unwrap_or_default()
 }
 
 /// A page that an answer cites; the two formats differ in where they put it.
@@ -183,5 +236,33 @@ impl Config for Endpoint {
 
     fn api_key(&self) -> &SecretString {
         &self.key
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_refusal_is_about_is_left_out_where_nobody_asked_for_it() {
+        let body = json!({"model": "m", "stream_options": {}, "tools": []});
+        let cases: [(&str, &[&str]); 9] = [
+            ("No endpoints found that support tool use. To learn more, visit: https://x", TOOLS),
+            ("\"auto\" tool choice requires --enable-auto-tool-choice", TOOLS),
+            ("registry.ollama.ai/library/gemma:2b does not support tools", TOOLS),
+            ("`tools` is not supported with this model: Tools is not supported", TOOLS),
+            ("Unknown parameter: 'stream_options'.", &["stream_options"]),
+            ("Unrecognized request argument supplied: parallel_tool_calls", &["parallel_tool_calls"]),
+            ("stream_options is wrong", &[]),
+            ("Unknown parameter: 'temperature'", &[]),
+            ("model not found", &[]),
+        ];
+        for (why, expected) in cases {
+            assert_eq!(refused(&body, why), expected, "{why}");
+        }
+        let asked_for = json!({"tools": [], "tool_choice": "required"});
+        assert_eq!(refused(&asked_for, "m does not support tools"), [""; 0]);
     }
 }

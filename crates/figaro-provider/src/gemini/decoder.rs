@@ -7,7 +7,7 @@ use tracing::debug;
 
 use super::signed::Layout;
 use crate::http::decode::Decode;
-use crate::{Event, Finish, ProviderError, Search};
+use crate::{Event, Finish, ProviderError, Search, loose};
 use figaro_domain::source::Source;
 use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;
@@ -31,6 +31,8 @@ pub(super) struct Decoder {
     usage: Option<Usage>,
     has_text: bool,
     has_reasoned: bool,
+    /// The last reason to end. Some servers send one with every piece, and some go on behind it.
+    finish: Option<Finish>,
 }
 
 impl Decoder {
@@ -47,6 +49,7 @@ impl Decoder {
             usage: None,
             has_text: false,
             has_reasoned: false,
+            finish: None,
         }
     }
 
@@ -71,7 +74,7 @@ impl Decoder {
 
     fn call(&mut self, part: &Value) -> Option<Event> {
         let call = &part["functionCall"];
-        let Some(name) = call["name"].as_str().filter(|name| !name.is_empty()) else {
+        let Some(name) = call["name"].as_str() else {
             debug!("a call without a name was ignored");
             return None;
         };
@@ -123,6 +126,10 @@ impl Decoder {
         vec![Event::Searched; news]
     }
 
+    fn is_answer(&self) -> bool {
+        self.has_text || !self.calls.is_empty()
+    }
+
     /// The events that end an answer.
     fn whole(&mut self, finish: Finish) -> impl Iterator<Item = Event> {
         let private = self.layout.private(&self.model).map(Event::Private);
@@ -141,27 +148,29 @@ impl Decode for Decoder {
         let parts = answer["content"]["parts"].as_array().map(Vec::as_slice).unwrap_or_default();
         let mut events: Vec<Event> = parts.iter().filter_map(|part| self.part(part)).collect();
         events.extend(self.grounding(&answer["groundingMetadata"]));
-        if let Some(finish) = finish(answer)? {
-            events.extend(self.whole(finish));
-        }
+        self.finish = finish(answer, self.is_answer())?.or(self.finish.take());
         Ok(events)
     }
 
-    /// Without a word of its end, what came over a connection that was closed in good order is whole.
+    /// Without a word of its end, what came over a connection that was closed in good order is whole. A model that stops before
+    /// its first word has failed, and says more the next time.
     fn end(&mut self) -> Result<Vec<Event>, ProviderError> {
-        match self.has_text || !self.calls.is_empty() {
-            true => Ok(self.whole(Finish::Stop).collect()),
-            false => Err(ProviderError::Cut("the stream ended early".into())),
+        match self.finish.take() {
+            Some(Finish::Stop) if !self.is_answer() && !self.has_reasoned => {
+                Err(ProviderError::Garbled("the model stopped before its first word".into()))
+            }
+            Some(finish) => Ok(self.whole(finish).collect()),
+            None if self.is_answer() => Ok(self.whole(Finish::Stop).collect()),
+            None => Err(ProviderError::Cut("the stream ended early".into())),
         }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.finish.is_some() && self.is_answer()
     }
 
     fn has_reasoned(&self) -> bool {
         self.has_reasoned
-    }
-
-    /// Thoughts are parts of their own here, and text is kept by its length.
-    fn mixes_reasoning(&self) -> bool {
-        false
     }
 }
 
@@ -180,8 +189,9 @@ fn blocked(reason: &str) -> String {
     why.to_owned()
 }
 
-/// Whether and why the answer ended; an error where asking again may help.
-fn finish(answer: &Value) -> Result<Option<Finish>, ProviderError> {
+/// Whether and why the answer ended; an error where asking again may help. A reason that is not known withholds nothing
+/// that has come: `is_answer`.
+fn finish(answer: &Value, is_answer: bool) -> Result<Option<Finish>, ProviderError> {
     let why = match answer["finishReason"].as_str().unwrap_or_default() {
         "" | "FINISH_REASON_UNSPECIFIED" => return Ok(None),
         "STOP" => return Ok(Some(Finish::Stop)),
@@ -190,7 +200,7 @@ fn finish(answer: &Value) -> Result<Option<Finish>, ProviderError> {
             return Err(ProviderError::Garbled("the model wrote a call of a tool that is none".into()));
         }
         "MISSING_THOUGHT_SIGNATURE" => {
-            return Err(ProviderError::Refused("a call lacks its thought signature".into()));
+            return Err(ProviderError::Garbled("a call lacks its thought signature".into()));
         }
         "SAFETY" => "Google's safety filter stopped the answer",
         "PROHIBITED_CONTENT" => "the answer would hold content that Google prohibits",
@@ -200,6 +210,7 @@ fn finish(answer: &Value) -> Result<Option<Finish>, ProviderError> {
         "SPII" => "the answer may hold personal data",
         "TOO_MANY_TOOL_CALLS" => "the model called Google's own tools too often",
         "OTHER" => "the model stopped and Google does not say why",
+        _ if is_answer => return Ok(Some(Finish::Stop)),
         other => return Ok(Some(Finish::Filtered(format!("Google stopped the answer: {other}")))),
     };
     Ok(Some(Finish::Filtered(why.to_owned())))
@@ -207,9 +218,9 @@ fn finish(answer: &Value) -> Result<Option<Finish>, ProviderError> {
 
 /// Thoughts count as written, and what Google's tools read as sent.
 fn usage(usage: &Value) -> Option<Usage> {
-    let count = |name: &str| usage[name].as_u64().unwrap_or_default();
+    let count = |name: &str| loose::count(&usage[name]).unwrap_or_default();
     Some(Usage {
-        input: usage["promptTokenCount"].as_u64()?.saturating_add(count("toolUsePromptTokenCount")),
+        input: loose::count(&usage["promptTokenCount"])?.saturating_add(count("toolUsePromptTokenCount")),
         cached: count("cachedContentTokenCount"),
         output: count("candidatesTokenCount").saturating_add(count("thoughtsTokenCount")),
     })
@@ -227,11 +238,16 @@ mod tests {
     fn run(pieces: &[Value]) -> Told {
         let mut decoder = Decoder::new("gemini-3.5-flash", "made".into());
         let mut all = Vec::new();
-        for piece in pieces {
-            match decoder.absorb(piece) {
+        let mut take = |told: Result<Vec<Event>, ProviderError>| {
+            match told {
                 Ok(events) => all.extend(events.into_iter().map(Ok)),
                 Err(error) => all.push(Err(error)),
             }
+            !matches!(all.last(), Some(Err(_) | Ok(Event::Completed { .. })))
+        };
+        let goes_on = pieces.iter().all(|piece| take(decoder.absorb(piece)));
+        if goes_on && decoder.finish.is_some() {
+            take(decoder.end());
         }
         all
     }
@@ -331,7 +347,7 @@ mod tests {
             parts(json!([{"text": "Hm.", "thought": true}, {"text": "a"}])),
             parts(json!([{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "S1"}])),
             parts(
-                json!([{"functionCall": {"name": "f", "id": "2"}}, {"text": "", "thoughtSignature": "S2"}]),
+                json!([{"functionCall": {"name": "f", "id": "2"}}, {"text": "", "thought_signature": "S2"}]),
             ),
             end("STOP"),
         ];
@@ -387,7 +403,7 @@ mod tests {
     fn every_end_is_known() {
         let filtered = |words: &str| finished(Finish::Filtered(words.into()));
         let cases = [
-            ("STOP", finished(Finish::Stop)),
+            ("STOP", Err(ProviderError::Garbled("the model stopped before its first word".into()))),
             ("MAX_TOKENS", finished(Finish::Length)),
             ("SAFETY", filtered("Google's safety filter stopped the answer")),
             ("RECITATION", filtered("the answer would repeat a text of others too closely")),
@@ -400,11 +416,69 @@ mod tests {
             ),
             (
                 "MISSING_THOUGHT_SIGNATURE",
-                Err(ProviderError::Refused("a call lacks its thought signature".into())),
+                Err(ProviderError::Garbled("a call lacks its thought signature".into())),
             ),
         ];
         for (reason, expected) in cases {
             assert_eq!(run(&[end(reason)]), [expected], "{reason}");
+        }
+    }
+
+    #[test]
+    fn what_comes_behind_a_reason_to_end_counts() {
+        let piece = |part: Value, reason: &str| json!({"candidates": [{"content": {"parts": [part]}, "finishReason": reason}]});
+        let counted = || {
+            Ok(Event::Completed {
+                finish: Finish::Stop,
+                usage: Some(Usage { input: 9, cached: 0, output: 2 }),
+            })
+        };
+        let count = json!({"usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 2}});
+        let f = json!({"functionCall": {"name": "f", "id": "1"}});
+        let page = json!({"candidates": [{"groundingMetadata": {"groundingChunks": [{"web": {"uri": "https://a"}}]}}]});
+        let cases = [
+            (
+                "a reason in each",
+                vec![piece(json!({"text": "a"}), "STOP"), piece(json!({"text": "b"}), "STOP")],
+                vec![text("a"), text("b"), finished(Finish::Stop)],
+            ),
+            (
+                "a reason before all",
+                vec![end("STOP"), piece(json!({"text": "a"}), "")],
+                vec![text("a"), finished(Finish::Stop)],
+            ),
+            (
+                "a call",
+                vec![piece(json!({"text": "a"}), "STOP"), piece(f, "STOP")],
+                vec![text("a"), call("1", "{}"), finished(Finish::Stop)],
+            ),
+            (
+                "a thought before",
+                vec![
+                    piece(json!({"text": "hm", "thought": true}), "STOP"),
+                    piece(json!({"text": "a"}), "STOP"),
+                ],
+                vec![text("a"), finished(Finish::Stop)],
+            ),
+            ("the count", vec![piece(json!({"text": "a"}), "STOP"), count], vec![text("a"), counted()]),
+            (
+                "a page",
+                vec![piece(json!({"text": "a"}), "STOP"), page],
+                vec![text("a"), source("https://a", "https://a"), finished(Finish::Stop)],
+            ),
+            (
+                "the last reason wins",
+                vec![piece(json!({"text": "a"}), "STOP"), end("MAX_TOKENS")],
+                vec![text("a"), finished(Finish::Length)],
+            ),
+            (
+                "a reason that is not known",
+                vec![piece(json!({"text": "a"}), "NOT_INVENTED_YET")],
+                vec![text("a"), finished(Finish::Stop)],
+            ),
+        ];
+        for (name, pieces, expected) in cases {
+            assert_eq!(run(&pieces), expected, "{name}");
         }
     }
 
@@ -429,14 +503,14 @@ mod tests {
     fn tokens_of_thoughts_and_of_googles_tools_count() {
         let early = json!({"usageMetadata": {"promptTokenCount": 9, "totalTokenCount": 9}});
         let last = json!({
-            "candidates": [{"finishReason": "STOP"}],
+            "candidates": [{"finishReason": "MAX_TOKENS"}],
             "usageMetadata": {
                 "promptTokenCount": 9, "cachedContentTokenCount": 4, "toolUsePromptTokenCount": 100,
                 "candidatesTokenCount": 3, "thoughtsTokenCount": 20, "totalTokenCount": 132,
             },
         });
-        let told = |usage| [Ok(Event::Completed { finish: Finish::Stop, usage: Some(usage) })];
+        let told = |usage| [Ok(Event::Completed { finish: Finish::Length, usage: Some(usage) })];
         assert_eq!(run(&[early.clone(), last]), told(Usage { input: 109, cached: 4, output: 23 }));
-        assert_eq!(run(&[early, end("STOP")]), told(Usage { input: 9, cached: 0, output: 0 }));
+        assert_eq!(run(&[early, end("MAX_TOKENS")]), told(Usage { input: 9, cached: 0, output: 0 }));
     }
 }

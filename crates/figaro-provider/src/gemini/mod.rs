@@ -26,6 +26,7 @@ use self::wire::Signatures;
 use super::http::decode::{Habits, Values, decoded};
 use super::http::idle::Pulse;
 use super::http::{Watch, error};
+use super::offered::Offered;
 use super::{Capabilities, Demand, EventStream, Provider, ProviderError, Request};
 use figaro_base::secret::{Redactor, SecretString};
 use figaro_domain::generation::Generation;
@@ -84,7 +85,8 @@ impl Provider for Gemini {
         self.watch.clone().over(move |pulse| async move {
             let decoder = Decoder::new(&request.model, format!("call-{}", Ulid::new()));
             let habit = Habits::default().of(&request.model);
-            Ok(decoded(answer(&client, &request, pulse).await?, decoder, habit))
+            let offered = Offered::of(&request.tools);
+            Ok(decoded(answer(&client, &request, pulse).await?, decoder, habit, offered))
         })
     }
 }

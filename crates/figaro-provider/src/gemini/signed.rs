@@ -58,7 +58,9 @@ impl Layout {
     }
 
     fn signature<'a>(&mut self, part: &'a Value) -> Option<&'a Value> {
-        let signature = part.get("thoughtSignature").filter(|signature| signature.is_string());
+        // Gateways may write its names as Python does.
+        let signature = part.get("thoughtSignature").or_else(|| part.get("thought_signature"));
+        let signature = signature.filter(|signature| signature.is_string());
         self.is_wanted |= signature.is_some();
         signature
     }

@@ -54,6 +54,7 @@ fn refusal(code: u16, details: Value) -> String {
 impl Subject for Google {
     const MODEL: &'static str = MODEL;
     const KEY: &'static str = "AIza-very-secret";
+    const GOES_ON_BEHIND_ITS_END: bool = true;
 
     fn provider(base_url: &str, key: &str, idle_limit: Duration) -> Box<dyn Provider> {
         Box::new(Gemini::new(HTTP.clone(), base_url, key.into(), idle_limit))
@@ -233,6 +234,18 @@ async fn an_answer_is_read_behind_a_byte_order_mark_and_as_a_list() {
 }
 
 #[tokio::test]
+async fn reasoning_in_the_text_is_no_part_of_the_answer() {
+    let pieces = vec![
+        sse(&text("<think>They ask.</thi")).into(),
+        sse(&text("nk>Two loaves.")).into(),
+        sse(&stop()).into(),
+    ];
+    let server = Server::replying(Reply::stream(pieces)).await;
+    let events: Told = ask::<Google>(&*provider(&server.base_url)).await;
+    assert_eq!(events[0], said("Two loaves."), "{events:?}");
+}
+
+#[tokio::test]
 async fn what_is_known_is_told_at_once() {
     let search = parts(json!([{"toolCall": {"toolType": "GOOGLE_SEARCH_WEB", "id": "s"}}]));
     let server = Server::replying(Reply { end: End::Hang, ..Reply::stream(vec![sse(&search).into()]) }).await;
@@ -267,7 +280,7 @@ async fn a_signature_that_is_not_accepted_is_left_out_and_the_rest_asked_again()
         let refusal = refused(words);
         let server = Server::start(move |body| match body.to_string().contains("\"kept\"") {
             true => refusal.clone(),
-            false => Reply::stream(vec![sse(&stop()).into()]),
+            false => Reply::stream(vec![sse(&text("b")).into(), sse(&stop()).into()]),
         })
         .await;
         let data = json!({"model": MODEL, "parts": [{"text": 1, "thoughtSignature": "kept"}]});

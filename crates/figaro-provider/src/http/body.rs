@@ -1,15 +1,16 @@
 //! The JSON values of a streamed answer, off a connection that cuts it anywhere. One reader for every dialect: servers send
 //! events or lines whatever their dialect asks for, and gateways before them send one JSON document, or a page.
 //!
-//! What it cannot read it passes over; it refuses only what is too long.
+//! What is no JSON it passes over. JSON that is not quite right is read as far as its meaning is plain; where it is not, the
+//! answer lacks a piece.
 
 use futures::{Stream, StreamExt, future, stream};
 use serde_json::Value;
-use tracing::debug;
+use tracing::warn;
 
 use super::decode::Values;
 use super::error;
-use crate::ProviderError;
+use crate::{ProviderError, loose};
 
 /// The longest piece of an answer that is taken: none is longer, and memory is not the provider's to fill.
 const MAX_PIECE_BYTES: usize = 4 * 1024 * 1024;
@@ -74,6 +75,8 @@ struct Seen {
     answer: bool,
     /// Anything else.
     other: bool,
+    /// JSON that cannot be read: if this is an answer, it lacks a piece.
+    broken: bool,
 }
 
 impl Body {
@@ -111,7 +114,9 @@ impl Body {
         }
         let has_line = !line.trim_ascii().is_empty() && !line.starts_with(b":");
         let is_open = has_line || !self.event.data.is_empty();
-        told.extend(self.dispatch());
+        let last = self.dispatch();
+        let is_half = is_open && last.iter().any(Result::is_err) && told.is_empty();
+        told.extend(if is_half && self.seen.broken { vec![Err(cut())] } else { last });
         if told.is_empty() && is_open && (self.seen.events || self.seen.answer) {
             return vec![Err(cut())];
         }
@@ -200,13 +205,19 @@ impl Body {
     fn value(&mut self, text: &[u8]) -> Told {
         let text = String::from_utf8_lossy(text);
         let text = text.trim().trim_start_matches('\u{feff}');
+        // A gateway may put one event into another.
+        let text = text.strip_prefix("data:").unwrap_or(text).trim();
         if text == DONE {
             return vec![Ok(DONE.into())];
         }
-        let Ok(value) = serde_json::from_str::<Value>(text) else {
-            debug!(bytes = text.len(), "a piece of an answer that is not JSON was ignored");
+        let Some(value) = loose::value(text) else {
             self.seen.other = true;
-            return Vec::new();
+            if text.starts_with(['{', '[']) {
+                warn!(bytes = text.len(), "a piece of an answer cannot be read");
+                self.seen.broken = true;
+            }
+            let is_answer = self.seen.events || self.seen.answer;
+            return if is_answer && self.seen.broken { vec![Err(unreadable())] } else { Vec::new() };
         };
         let values = match value {
             Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_object) => items,
@@ -220,7 +231,7 @@ impl Body {
                     let is_answer = OF_ANSWERS.iter().any(|field| value.get(field).is_some());
                     self.seen.answer |= is_answer;
                     self.seen.other |= !is_answer;
-                    Ok(value)
+                    if is_answer && self.seen.broken { Err(unreadable()) } else { Ok(value) }
                 }
             })
             .collect()
@@ -228,7 +239,11 @@ impl Body {
 }
 
 fn is_json(text: &[u8]) -> bool {
-    serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok()
+    str::from_utf8(text).is_ok_and(|text| loose::value(text).is_some())
+}
+
+fn unreadable() -> ProviderError {
+    ProviderError::Cut("a piece of the answer cannot be read".into())
 }
 
 fn cut() -> ProviderError {
@@ -268,12 +283,13 @@ mod tests {
     #[test]
     fn events_are_read_however_they_are_written() {
         let a = || Ok(json!({"delta": "é👩‍👧"}));
-        let cases: [(&str, &str); 15] = [
+        let cases: [(&str, &str); 16] = [
             ("as all do", "data: {\"delta\": \"é👩‍👧\"}\n\n"),
             ("a mark first", "\u{feff}data: {\"delta\": \"é👩‍👧\"}\n\n"),
             ("a mark before a comment", "\u{feff}: hello\n\ndata: {\"delta\": \"é👩‍👧\"}\n\n"),
             ("a mark on a line of its own", "\u{feff}\ndata: {\"delta\": \"é👩‍👧\"}\n\n"),
             ("a mark within the data", "data: \u{feff}{\"delta\": \"é👩‍👧\"}\n\n"),
+            ("one within another", "data: data: {\"delta\": \"é👩‍👧\"}\n\n"),
             ("no space", "data:{\"delta\":\"é👩‍👧\"}\n\n"),
             ("line ends of two bytes", "event: x\r\ndata: {\"delta\": \"é👩‍👧\"}\r\n\r\n"),
             ("line ends of old", "event: x\rdata: {\"delta\": \"é👩‍👧\"}\r\r"),
@@ -317,7 +333,10 @@ mod tests {
                 "{\n \"error\": {\"message\": \"m\", \"code\": 503}\n}\n",
                 vec![Err(ProviderError::Unavailable("m".into()))],
             ),
-            ("{\"done\": 1}\n{\"a\":\n{\"done\": 2}\n", vec![Ok(json!({"done": 1})), Ok(json!({"done": 2}))]),
+            (
+                "{\"done\": 1}\n{\"a\":\n{\"done\": 2}\n",
+                vec![Ok(json!({"done": 1})), Err(unreadable()), Err(unreadable())],
+            ),
             ("{\"done\": 1}\n{\"a\":", vec![Ok(json!({"done": 1})), broken()]),
             ("{\"done\": 1", vec![broken()]),
             (
@@ -329,6 +348,28 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(all_ways(text.as_bytes()), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_piece_that_is_not_quite_json_is_read_or_the_answer_lacks_it() {
+        let end = "data: {\"delta\": 2}\n\n";
+        let cases = [
+            ("{\"delta\": \"not\", \"logprobs\": NaN}", Ok(json!({"delta": "not", "logprobs": null}))),
+            ("{\"delta\": \"not\\ud83d\"}", Ok(json!({"delta": "not\u{fffd}"}))),
+            ("{\"delta\": \"a\tb\"}", Ok(json!({"delta": "a\tb"}))),
+            ("{\"delta\": 1e999}", Ok(json!({"delta": null}))),
+            ("{\"delta\": \"not", Err(unreadable())),
+            ("{\"delta\": not}", Err(unreadable())),
+            ("[{\"delta\": 1}", Err(unreadable())),
+        ];
+        for (piece, expected) in cases {
+            let told = all_ways(format!("data: {piece}\n\n{end}").as_bytes());
+            let rest = if expected.is_ok() { Ok(json!({"delta": 2})) } else { Err(unreadable()) };
+            assert_eq!(told, [expected.clone(), rest], "{piece}");
+            let lines = all_ways(format!("{{\"done\": 1}}\n{piece}\n").as_bytes());
+            assert_eq!(lines, [Ok(json!({"done": 1})), expected], "{piece} as a line");
+        }
+        assert_eq!(all_ways(b"{oops}\n{\"done\": 2}\n"), [Err(unreadable())]);
     }
 
     #[test]

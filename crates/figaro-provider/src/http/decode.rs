@@ -9,8 +9,11 @@ use futures::{FutureExt, StreamExt, stream};
 use parking_lot::Mutex;
 use serde_json::Value;
 
+use crate::offered::Offered;
 use crate::thinking::{Passed, Thinking};
-use crate::{Event, EventStream, Finish, ProviderError};
+use crate::written::{End, Tail};
+use crate::{Event, EventStream, Finish, ProviderError, loose};
+use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;
 
 /// So many bytes of text are read of one answer: what a model writes comes in up to four copies, and among it what is
@@ -36,11 +39,6 @@ pub(crate) trait Decode: Send + 'static {
     /// Whether the model has reasoned, where that came apart from the text.
     fn has_reasoned(&self) -> bool {
         false
-    }
-
-    /// Whether servers of the dialect may leave a model's reasoning in the text.
-    fn mixes_reasoning(&self) -> bool {
-        true
     }
 
     /// Nothing has to come any more, though something may, such as the count of tokens: a break or a silence is then
@@ -86,13 +84,16 @@ impl Habit {
 /// The values of an answer; the first error ends them.
 pub(crate) type Values = BoxStream<'static, Result<Value, ProviderError>>;
 
-/// The events of an answer; they end with [`Event::Completed`] or the first error.
-pub(crate) fn decoded(values: Values, decoder: impl Decode, habit: Habit) -> EventStream {
+/// The events of an answer; they end with [`Event::Completed`] or the first error. Calls have the names of the tools that were
+/// offered, and an object of arguments where theirs can only mean one.
+pub(crate) fn decoded(values: Values, decoder: impl Decode, habit: Habit, offered: Offered) -> EventStream {
     let decoding = Decoding {
         values,
         decoder,
         thinking: Thinking::of_model(habit.is_known()),
+        tail: Tail::default(),
         habit,
+        offered,
         has_answer: false,
         has_told: false,
         has_taken_back: false,
@@ -118,7 +119,9 @@ struct Decoding<D> {
     values: Values,
     decoder: D,
     thinking: Thinking,
+    tail: Tail,
     habit: Habit,
+    offered: Offered,
     /// Text of the answer, or a call, was told.
     has_answer: bool,
     /// Text was told that stands as part of the answer.
@@ -190,15 +193,14 @@ impl<D: Decode> Decoding<D> {
     fn make_ready(&mut self, events: Vec<Event>) {
         for event in events {
             match event {
-                Event::TextDelta(text) if self.decoder.mixes_reasoning() => {
+                Event::TextDelta(text) => {
                     let passed = self.thinking.pass(&text);
                     self.tell(passed);
                 }
-                Event::TextDelta(_) => {
-                    self.has_answer = true;
-                    self.ready.push_back(Ok(event));
+                Event::ToolCall(Call { id, name, arguments }) => {
+                    let (name, arguments) = (self.offered.name(name), loose::arguments(arguments));
+                    self.calls.push(Event::ToolCall(Call { id, name, arguments }));
                 }
-                Event::ToolCall(_) => self.calls.push(event),
                 Event::Private(_) if !self.calls.is_empty() => self.calls.push(event),
                 Event::Completed { finish, usage } => self.complete(finish, usage),
                 Event::Answering(_)
@@ -213,19 +215,27 @@ impl<D: Decode> Decoding<D> {
 
     /// The end: what was held back, the calls of an answer that is whole, and that it was nothing but reasoning.
     fn complete(&mut self, finish: Finish, usage: Option<Usage>) {
-        if self.decoder.mixes_reasoning() {
-            let passed = match &finish {
-                Finish::Stop => self.thinking.end(),
-                // Of an answer that was cut before its reasoning ended nothing is known to be an answer.
-                Finish::Length | Finish::Filtered(_) => self.thinking.cut(),
-            };
-            self.tell(passed);
-            // A pass of calls alone says nothing of how the model writes.
-            if finish == Finish::Stop && (self.has_answer || self.thinking.was_taken_back()) {
-                self.habit.note(self.thinking.was_taken_back());
+        let passed = match &finish {
+            Finish::Stop => self.thinking.end(),
+            // Of an answer that was cut before its reasoning ended nothing is known to be an answer.
+            Finish::Length | Finish::Filtered(_) => self.thinking.cut(),
+        };
+        self.tell(passed);
+        // A pass of calls alone says nothing of how the model writes.
+        if finish == Finish::Stop && (self.has_answer || self.thinking.was_taken_back()) {
+            self.habit.note(self.thinking.was_taken_back());
+        }
+        let mut calls = std::mem::take(&mut self.calls);
+        match self.tail.end(&self.offered) {
+            End::Text(text) => self.say(text),
+            // The call itself may have come apart from the text.
+            _ if finish != Finish::Stop || !calls.is_empty() => {}
+            End::Calls(written) => calls.extend(written.into_iter().map(Event::ToolCall)),
+            End::Garbled => {
+                let words = "the model wrote a call of a tool as text that cannot be read";
+                return self.ready.push_back(Err(ProviderError::Garbled(words.into())));
             }
         }
-        let calls = std::mem::take(&mut self.calls);
         if finish == Finish::Stop {
             self.has_answer |= !calls.is_empty();
             self.ready.extend(calls.into_iter().map(Ok));
@@ -240,12 +250,18 @@ impl<D: Decode> Decoding<D> {
     fn tell(&mut self, Passed { takes_back, text }: Passed) {
         if takes_back {
             self.has_answer = false;
+            self.tail.take_back();
             self.ready.retain(|event| !matches!(event, Ok(Event::TextDelta(_))));
             if std::mem::take(&mut self.has_told) {
                 self.has_taken_back = true;
                 self.ready.push_back(Ok(Event::Reasoned));
             }
         }
+        let text = self.tail.pass(&text);
+        self.say(text);
+    }
+
+    fn say(&mut self, text: String) {
         self.has_answer |= !text.trim().is_empty();
         if !text.is_empty() {
             self.ready.push_back(Ok(Event::TextDelta(text)));

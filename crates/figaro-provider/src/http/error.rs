@@ -28,8 +28,20 @@ const TOO_LONG: [&str; 4] = [
 /// What an HTTP answer other than success means.
 pub(crate) fn from_http(status: StatusCode, headers: &HeaderMap, body: &str) -> ProviderError {
     let said = Said::in_body(status, body);
-    let class = said.class().unwrap_or_else(|| by_status(status));
+    let is_unrouted = status == StatusCode::NOT_FOUND && no_route(&said.message, body);
+    let by_status = || if is_unrouted { Class::WrongAddress } else { by_status(status) };
+    let class = said.class().unwrap_or_else(by_status);
     class.error(said.message, retry_after(headers).or(said.retry_after))
+}
+
+/// Whether a server says that it has nothing at a path, and not that it has no such model.
+fn no_route(message: &str, body: &str) -> bool {
+    const WORDS: [&str; 6] =
+        ["page not found", "cannot post", "no route", "route not found", "invalid url", "unknown path"];
+    let message = message.to_lowercase();
+    body.trim_start().starts_with('<')
+        || message.trim_end_matches('.') == "not found"
+        || WORDS.iter().any(|words| message.contains(words))
 }
 
 /// What an `error` event, or the `error` of a failed response, means. The provider began well, so that a failure
@@ -46,13 +58,15 @@ pub(crate) fn told(value: &Value) -> Option<ProviderError> {
     let fields = value.as_object()?;
     let is_failed = |word: &str| word == "error" || word.ends_with("_error") || word.ends_with("Exception");
     let says = |field: &str| value[field].as_str().is_some_and(is_failed);
+    let is_part = ["choices", "candidates", "output"].iter().any(|field| value[field].is_array());
     match fields.get("error") {
+        Some(error) if is_part && says_nothing(error) => {}
         Some(error) if error.is_object() => return Some(from_stream(error)),
         Some(Value::String(text)) if !text.is_empty() => return Some(from_stream(value)),
         _ if says("object") || says("type") => return Some(from_stream(value)),
         _ => {}
     }
-    if ["choices", "candidates", "output"].iter().any(|field| value[field].is_array()) {
+    if is_part {
         return None;
     }
     let listed = [&value["errors"][0], &value["detail"][0], &value["base_resp"]];
@@ -65,7 +79,18 @@ pub(crate) fn told(value: &Value) -> Option<ProviderError> {
         return Some(from_stream(detail));
     }
     let is_failure = value["error"] == true || value["success"] == false || Said::has_code(value);
-    (is_failure && value["message"].is_string()).then(|| from_stream(value))
+    let has_words = WORDS.iter().any(|name| value[*name].as_str().is_some_and(|words| !words.is_empty()));
+    (is_failure && has_words).then(|| from_stream(value))
+}
+
+/// Whether an error beside a part of an answer is none.
+pub(crate) fn says_nothing(error: &Value) -> bool {
+    match error {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Object(fields) => fields.values().all(says_nothing),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) => false,
+    }
 }
 
 /// What a failure of the connection means.
@@ -118,6 +143,7 @@ enum Class {
     TooLong,
     Garbled,
     Refused,
+    WrongAddress,
 }
 
 impl Class {
@@ -131,6 +157,7 @@ impl Class {
             Self::TooLong => ProviderError::TooLong(message),
             Self::Garbled => ProviderError::Garbled(message),
             Self::Refused => ProviderError::Refused(message),
+            Self::WrongAddress => ProviderError::WrongAddress(message),
         }
     }
 }
@@ -140,7 +167,9 @@ fn by_status(status: StatusCode) -> Class {
         401 | 403 => Class::Unauthorized,
         402 => Class::NoQuota,
         404 => Class::UnknownModel,
-        408 => Class::Unavailable,
+        // There is something at the address, and it is not this service.
+        405 => Class::WrongAddress,
+        408 | 409 | 425 => Class::Unavailable,
         413 => Class::TooLong,
         429 => Class::RateLimited,
         500.. => Class::Unavailable,
@@ -177,7 +206,27 @@ const KINDS: [(&[&str], Class); 7] = [
 /// Where errors have their code.
 const CODES: [&str; 6] = ["code", "status", "status_code", "statusCode", "error_code", "http_status"];
 /// Where errors have their words.
-const WORDS: [&str; 7] = ["message", "msg", "error", "detail", "error_description", "status_msg", "title"];
+const WORDS: [&str; 10] = [
+    "message",
+    "msg",
+    "error",
+    "detail",
+    "error_description",
+    "error_message",
+    "error_msg",
+    "errorMsg",
+    "status_msg",
+    "title",
+];
+/// How services say that they could not read what the model wrote.
+const GARBLED: [&str; 6] = [
+    "tool_use_failed",
+    "tool call parse",
+    "failed to parse tool call",
+    "failed to call a function",
+    "tool_call_parse_error",
+    "unexpected tokens remaining in message header",
+];
 
 impl Said {
     fn only(message: String) -> Self {
@@ -262,12 +311,18 @@ impl Said {
         known.or(is_limit.then_some(Class::RateLimited))
     }
 
+    fn is_garbled(&self) -> bool {
+        let message = self.message.to_lowercase();
+        GARBLED.iter().any(|words| message.contains(words) || self.code == *words)
+    }
+
     /// A known code tells more than a status. An empty account comes as 429, but only its owner can help, and waiting
     /// cannot.
     fn class(&self) -> Option<Class> {
         let class = match self.code.as_str() {
             _ if self.failed_generation => Class::Garbled,
             "tool_use_failed" | "output_parse_failed" | "json_validate_failed" => Class::Garbled,
+            _ if self.is_garbled() => Class::Garbled,
             "invalid_api_key" => Class::Unauthorized,
             "model_not_found" => Class::UnknownModel,
             "insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active" => Class::NoQuota,
@@ -361,6 +416,8 @@ mod tests {
             (400, said("invalid_prompt"), ProviderError::Refused(m())),
             (422, said("anything"), ProviderError::Refused(m())),
             (408, said(""), ProviderError::Unavailable(m())),
+            (409, said(""), ProviderError::Unavailable(m())),
+            (425, said(""), ProviderError::Unavailable(m())),
             (500, said("server_error"), ProviderError::Unavailable(m())),
             (529, said(""), ProviderError::Unavailable(m())),
         ];
@@ -374,6 +431,33 @@ mod tests {
     fn bodies_of_every_shape_are_read() {
         let cases = [
             (502, "<html><b>Bad</b></html>", ProviderError::Unavailable("HTTP 502 Bad Gateway".into())),
+            (404, "<html><b>Lost</b></html>", ProviderError::WrongAddress("HTTP 404 Not Found".into())),
+            (404, r#"{"detail":"Not Found"}"#, ProviderError::WrongAddress("Not Found".into())),
+            (
+                404,
+                "404 page not found",
+                ProviderError::WrongAddress("HTTP 404 Not Found: 404 page not found".into()),
+            ),
+            (
+                405,
+                r#"{"detail":"Method Not Allowed"}"#,
+                ProviderError::WrongAddress("Method Not Allowed".into()),
+            ),
+            (
+                404,
+                r#"{"error":{"message":"model m not found"}}"#,
+                ProviderError::UnknownModel("model m not found".into()),
+            ),
+            (
+                400,
+                r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"code\":\"tool_use_failed\"}"}}}"#,
+                ProviderError::Garbled("Provider returned error: {\"code\":\"tool_use_failed\"}".into()),
+            ),
+            (
+                422,
+                r#"{"error":{"message":"Input validation error: tool call parse failed"}}"#,
+                ProviderError::Garbled("Input validation error: tool call parse failed".into()),
+            ),
             (404, "no such page", ProviderError::UnknownModel("HTTP 404 Not Found: no such page".into())),
             (429, "", limited(None, "HTTP 429 Too Many Requests")),
             (400, r#"{"detail":"bad tool"}"#, ProviderError::Refused("bad tool".into())),
@@ -491,6 +575,12 @@ mod tests {
             (json!({"choices": [{"delta": {"content": "a"}}], "message": "m", "code": 500}), None),
             (json!({"message": {"role": "assistant", "content": "a"}, "error": ""}), None),
             (json!({"type": "response.created", "response": {"error": null}}), None),
+            (json!({"code": "500", "msg": "m", "success": false}), down()),
+            (json!({"choices": null, "error_code": 336003, "error_msg": "m"}), down()),
+            (json!({"choices": [], "error": {}}), None),
+            (json!({"choices": [], "error": {"message": null, "code": ""}}), None),
+            (json!({"choices": [], "error": ""}), None),
+            (json!({"error": {}}), Some(ProviderError::Unavailable("the answer failed".into()))),
             (json!({"message": "m", "code": 200}), None),
             (json!({"message": "still loading", "status": "loading"}), None),
             (json!({"candidates": [], "error": null}), None),

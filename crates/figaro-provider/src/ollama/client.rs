@@ -113,7 +113,7 @@ pub(super) fn explained(error: ProviderError, model: &str) -> ProviderError {
         ProviderError::UnknownModel(told) if told.contains("model") => {
             ProviderError::UnknownModel(format!("{told}; `ollama pull {model}` fetches it"))
         }
-        ProviderError::UnknownModel(told) => {
+        ProviderError::UnknownModel(told) | ProviderError::WrongAddress(told) => {
             ProviderError::Foreign(format!("{told}; is the base URL right?"))
         }
         ProviderError::Refused(told) if told.contains("invalid model name") => {

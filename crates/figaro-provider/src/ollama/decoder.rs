@@ -9,7 +9,7 @@ use ulid::Ulid;
 use super::name::NAME;
 use crate::beside::beside;
 use crate::http::decode::Decode;
-use crate::{Event, Finish, Item, ProviderError};
+use crate::{Event, Finish, Item, ProviderError, loose};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;
@@ -139,7 +139,7 @@ fn arguments(value: &Value) -> String {
 
 /// A count of nothing is left out.
 fn usage(line: &Value) -> Option<Usage> {
-    let (input, output) = (line["prompt_eval_count"].as_u64(), line["eval_count"].as_u64());
+    let (input, output) = (loose::count(&line["prompt_eval_count"]), loose::count(&line["eval_count"]));
     if input.is_none() && output.is_none() {
         return None;
     }

@@ -31,6 +31,7 @@ use super::fit::fit;
 use super::http::decode::{Habits, decoded};
 use super::http::idle::Pulse;
 use super::http::{Watch, error, streamed};
+use super::offered::Offered;
 use super::{Capabilities, Demand, EventStream, Provider, ProviderError, Request};
 use figaro_base::secret::{ExposeSecret, Redactor, SecretString};
 use figaro_domain::generation::Generation;
@@ -111,7 +112,8 @@ impl Ollama {
         let answer = answer.map_err(|error| explained(error, model))?;
         let model = model.to_owned();
         let values = streamed(answer, pulse.clone()).await?;
-        let events = decoded(values, Decoder::after(&request.items), self.habits.of(&model));
+        let (habit, offered) = (self.habits.of(&model), Offered::of(&request.tools));
+        let events = decoded(values, Decoder::after(&request.items), habit, offered);
         Ok(events.map_err(move |error| explained(error, &model)).boxed())
     }
 

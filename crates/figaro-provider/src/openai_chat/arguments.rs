@@ -43,6 +43,11 @@ impl Arguments {
         }
     }
 
+    /// Whether anything of them has come.
+    pub(super) const fn has_begun(&self) -> bool {
+        !self.text.is_empty()
+    }
+
     /// Whether they are a whole JSON object.
     pub(super) const fn is_object(&self) -> bool {
         matches!(self.state, State::Object { .. })

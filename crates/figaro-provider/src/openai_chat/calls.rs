@@ -4,10 +4,10 @@
 use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Map, Value};
-use tracing::debug;
 
 use super::arguments::Arguments;
 use crate::beside::beside;
+use crate::offered::{Offered, UNNAMED};
 use figaro_domain::tool::Call;
 
 /// So many bytes are kept of all calls of an answer, before whoever bounds the answer sees any of them: more than it may
@@ -22,6 +22,7 @@ pub(super) struct Calls {
     begun: Vec<Begun>,
     places: Places,
     bytes: usize,
+    offered: Offered,
 }
 
 /// A piece of a call.
@@ -54,9 +55,16 @@ struct Places {
 }
 
 impl Calls {
+    /// Of an answer whose model was offered these tools.
+    pub(super) fn of(offered: Offered) -> Self {
+        Self { offered, ..Self::default() }
+    }
+
     /// What a piece of the answer adds to them.
     pub(super) fn absorb(&mut self, delta: &Value) {
-        let pieces = delta["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let sent = &delta["tool_calls"];
+        let only = if sent.is_object() { std::slice::from_ref(sent) } else { &[] };
+        let pieces = sent.as_array().map_or(only, Vec::as_slice);
         for (at, piece) in pieces.iter().enumerate() {
             self.add(Piece::of(piece, &piece["function"]), at == 0);
         }
@@ -87,10 +95,7 @@ impl Calls {
         let mut calls = Vec::new();
         let mut count = 0;
         for Begun { id, name, arguments, more, .. } in std::mem::take(&mut self.begun) {
-            if name.is_empty() {
-                debug!("a call without a name was ignored");
-                continue;
-            }
+            let name = if name.is_empty() { UNNAMED.to_owned() } else { name };
             let call = Call { id: free(id, taken, &mut count), name, arguments: arguments.into_text() };
             calls.push((call, more));
         }
@@ -125,7 +130,7 @@ impl Calls {
         if changes {
             self.places.remove(known, at);
         }
-        let another = known.join(piece);
+        let another = known.join(piece, &self.offered);
         if changes {
             self.places.add(known, at);
         }
@@ -228,7 +233,7 @@ impl Begun {
     }
 
     /// Adds a piece; gives it back as a call of its own where nothing can be added. The same again says nothing.
-    fn join(&mut self, mut piece: Piece) -> Option<Piece> {
+    fn join(&mut self, mut piece: Piece, offered: &Offered) -> Option<Piece> {
         if !piece.arguments.trim().is_empty() && self.arguments.is_object() {
             if self.arguments.is(&piece.arguments) {
                 self.more.append(&mut piece.more);
@@ -243,6 +248,9 @@ impl Begun {
         }
         self.more.append(&mut piece.more);
         self.index = self.index.or(piece.index);
+        if !self.arguments.has_begun() && offered.goes_on(&self.name, &piece.name) {
+            self.name.push_str(&std::mem::take(&mut piece.name));
+        }
         self.arguments.push(&piece.arguments);
         if self.id.is_empty() {
             self.id = piece.id;
@@ -290,10 +298,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::offered::tests::offering;
 
     /// The calls of these deltas in short: `a:f{}` is a call of `f` with the id `a`.
     fn made(deltas: &[Value]) -> String {
-        let mut calls = Calls::default();
+        let mut calls = Calls::of(offering(&["add_note"]));
         deltas.iter().for_each(|delta| calls.absorb(delta));
         let mut taken = HashSet::from(["old".to_owned()]);
         let ended = calls.end(&mut taken);
@@ -323,7 +332,7 @@ mod tests {
 
     #[test]
     fn calls_are_put_together_however_their_pieces_are_named() {
-        let cases: [(&str, &[&str], &str); 19] = [
+        let cases: [(&str, &[&str], &str); 21] = [
             (
                 "as OpenAI does",
                 &["0 a f _", "0 - - {'x'", "0 - - :1}", "1 b g _", "1 - - {}"],
@@ -358,7 +367,13 @@ mod tests {
             ("a whole call twice", &["0 a f {}", "0 a f {}"], "a:f{}"),
             ("a stand-in before the arguments", &["0 a f {}", "0 - - {'x'", "0 - - :1}"], "a:f{'x':1}"),
             ("another index in later pieces", &["3 a f {", "0 - - }"], "a:f{}"),
-            ("a call without a name", &["0 a - {}"], ""),
+            ("a call without a name", &["0 a - {}"], "a:unnamed{}"),
+            ("a name in pieces", &["0 a add_ _", "0 - note _", "0 - - {}"], "a:add_note{}"),
+            (
+                "a name in pieces, once more",
+                &["0 a add_ _", "0 - note _", "0 - add_note _", "0 - - {}"],
+                "a:add_note{}",
+            ),
         ];
         for (name, deltas, expected) in cases {
             let deltas: Vec<Value> = deltas.iter().map(|pieces| delta(pieces)).collect();

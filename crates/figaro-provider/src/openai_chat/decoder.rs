@@ -11,7 +11,9 @@ use crate::fold::MAX_CALLS;
 use crate::http::body::DONE;
 use crate::http::decode::Decode;
 use crate::http::error;
+use crate::offered::Offered;
 use crate::openai_client::cited;
+use crate::usage::usage;
 use crate::{Event, Finish, Item, ProviderError, Request};
 use figaro_domain::usage::Usage;
 
@@ -92,7 +94,7 @@ impl Decoder {
             taken: ids.collect(),
             after_calls: turn.into_iter().any(|item| matches!(item, Item::ToolResult { .. })),
             reasoning: Reasoning::default(),
-            calls: Calls::default(),
+            calls: Calls::of(Offered::of(&request.tools)),
             cited: HashSet::new(),
             has_spoken: false,
             finish: None,
@@ -109,7 +111,9 @@ impl Decoder {
         };
         self.reasoning.absorb(delta);
         self.calls.absorb(delta);
-        let written = [content(&delta["content"]), content(&delta["refusal"])].concat();
+        // Servers of the completions before have the text beside the delta.
+        let bare = if delta.is_null() { content(&choice["text"]) } else { String::new() };
+        let written = [content(&delta["content"]), content(&delta["refusal"]), bare].concat();
         self.has_spoken |= !written.trim().is_empty();
         let mut events = Vec::from_iter(said(written));
         let pages = delta["annotations"].as_array().into_iter().flatten().filter_map(cited);
@@ -151,7 +155,7 @@ fn said(text: String) -> Option<Event> {
 /// The error that a choice tells, if any.
 fn failure(value: &Value) -> Option<&Value> {
     let error = &value["error"];
-    let is_some = error.is_object() || error.as_str().is_some_and(|text| !text.is_empty());
+    let is_some = (error.is_object() || error.is_string()) && !error::says_nothing(error);
     is_some.then_some(error)
 }
 
@@ -160,7 +164,9 @@ fn content(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(parts) => parts.iter().filter_map(part).collect(),
-        _ => String::new(),
+        Value::Object(_) => part(value).unwrap_or_default().to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Null | Value::Bool(_) => String::new(),
     }
 }
 
@@ -187,21 +193,10 @@ fn finish(reason: &str) -> Result<Finish, ProviderError> {
         "malformed_function_call" | "unexpected_tool_call" | "malformed_response" => {
             Err(ProviderError::Garbled(words()))
         }
+        reason if reason.contains("malformed_function_call") => Err(ProviderError::Garbled(words())),
         "abort" | "cancelled" => Err(ProviderError::Cut(words())),
         _ => Ok(Finish::Stop),
     }
-}
-
-/// A count of nothing is how some servers say that they did not count.
-fn usage(usage: &Value) -> Option<Usage> {
-    let count = |name: &str| usage[name].as_u64();
-    let (input, output) = (count("prompt_tokens")?, count("completion_tokens")?);
-    let cached = usage["prompt_tokens_details"]["cached_tokens"].as_u64();
-    let cached = cached.or_else(|| count("prompt_cache_hit_tokens")).or_else(|| count("cached_tokens"));
-    // Some leave the reasoning out of what was written, and have it in the total only.
-    let beyond = count("total_tokens").unwrap_or_default().saturating_sub(input);
-    let usage = Usage { input, cached: cached.unwrap_or_default().min(input), output: output.max(beyond) };
-    (usage.total() > 0).then_some(usage)
 }
 
 #[cfg(test)]
@@ -545,9 +540,26 @@ mod tests {
     }
 
     #[test]
+    fn text_comes_in_odd_shapes() {
+        let cases = [
+            json!({"delta": {"content": "a"}}),
+            json!({"delta": {"content": {"type": "text", "text": "a"}}}),
+            json!({"delta": {"content": ["a"]}}),
+            json!({"text": "a"}),
+            json!({"message": {"content": "a"}}),
+        ];
+        for choice in cases {
+            let told = run(&[json!({"choices": [choice]}), json!(DONE)]);
+            assert_eq!(told, [text("a"), completed(Finish::Stop, None)], "{choice}");
+        }
+        let number = run(&[delta(json!({"content": 2})), words(" loaves"), json!(DONE)]);
+        assert_eq!(number, [text("2"), text(" loaves"), completed(Finish::Stop, None)]);
+    }
+
+    #[test]
     fn what_is_not_known_says_nothing() {
         let strange = [
-            json!({"object": "new.thing", "choices": [{"delta": {"content": 3, "tool_calls": "x", "odd": true}}]}),
+            json!({"object": "new.thing", "choices": [{"delta": {"content": true, "tool_calls": "x", "odd": true}}]}),
             json!({"choices": null, "error": null}),
             json!({"choices": [3], "error": ""}),
             json!({}),

@@ -18,6 +18,7 @@ use futures::future::BoxFuture;
 use self::decoder::Decoder;
 pub(super) use self::descriptor::DESCRIPTOR;
 use self::name::NAME;
+use super::offered::Offered;
 use super::openai_client::{OpenAiClient, Path};
 use super::{Capabilities, Demand, EventStream, Provider, ProviderError, Request};
 use figaro_base::secret::SecretString;
@@ -67,6 +68,11 @@ impl Provider for OpenAiChat {
     }
 
     fn stream(&self, request: Request) -> EventStream {
-        self.0.stream(Path::ChatCompletions, wire::body(&request), Decoder::new(&request))
+        self.0.stream(
+            Path::ChatCompletions,
+            wire::body(&request),
+            Decoder::new(&request),
+            Offered::of(&request.tools),
+        )
     }
 }

@@ -157,7 +157,7 @@ impl Subject for Chat {
             (
                 "404 Not Found",
                 json!({"detail": "Not Found"}).to_string(),
-                ProviderError::UnknownModel("Not Found".into()),
+                ProviderError::WrongAddress("Not Found".into()),
             ),
             (
                 "400 Bad Request",

@@ -3,6 +3,8 @@
 
 use serde_json::{Value, json};
 
+use crate::loose;
+
 /// So many bytes are kept of all arguments: more than an answer may have.
 const MAX_BYTES: usize = 1024 * 1024;
 
@@ -98,6 +100,14 @@ impl Calls {
                 item
             })
             .collect()
+    }
+
+    /// The calls of an answer that was told to be whole: also those whose arguments came in deltas alone.
+    pub(super) fn told_whole(&mut self) -> Vec<Value> {
+        for call in &mut self.begun {
+            call.is_whole |= loose::value(&call.arguments).is_some();
+        }
+        self.whole()
     }
 
     /// Whether one has begun that lacks a part of its arguments.

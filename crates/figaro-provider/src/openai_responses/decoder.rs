@@ -12,11 +12,11 @@ use crate::beside::beside;
 use crate::http::decode::Decode;
 use crate::http::error;
 use crate::openai_client::cited;
+use crate::usage::usage;
 use crate::{Event, Finish, ProviderError, Search};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::source::Source;
 use figaro_domain::tool::Call;
-use figaro_domain::usage::Usage;
 
 /// The type of the part with what calls have of their service alone. It is no item of the API.
 pub(super) const CALLS: &str = "figaro.calls";
@@ -57,6 +57,7 @@ impl Decode for Decoder {
             "response.output_text.delta" | "response.refusal.delta" => {
                 self.more(event["delta"].as_str().unwrap_or_default())
             }
+            "response.output_text.done" | "response.refusal.done" => self.missed(event),
             "response.output_item.added" => self.begun(&event["item"]),
             "response.output_text.annotation.added" => self.page(&event["annotation"]),
             "response.output_item.done" if event["item"]["type"] == "message" => {
@@ -69,7 +70,7 @@ impl Decode for Decoder {
                 return Ok(begun.into_iter().chain([found(&event["item"])]).collect());
             }
             "response.output_item.done" => self.item(&event["item"]),
-            "response.completed" | "response.incomplete" | "response.failed" => {
+            "response.completed" | "response.done" | "response.incomplete" | "response.failed" => {
                 return self.whole(kind, &event["response"]);
             }
             _ => None,
@@ -109,6 +110,13 @@ impl Decoder {
             "reasoning" => self.reasoning(item),
             _ => self.begun(item),
         }
+    }
+
+    /// The whole text of a part, of which no delta came.
+    fn missed(&mut self, event: &Value) -> Option<Event> {
+        let whole = event["text"].as_str().or_else(|| event["refusal"].as_str()).unwrap_or_default();
+        let is_told = !self.text[self.settled..].is_empty();
+        if is_told { None } else { self.more(whole) }
     }
 
     /// A whole message: what its deltas lacked, if anything.
@@ -193,7 +201,7 @@ impl Decoder {
         if finish == Finish::Stop {
             let listed: HashSet<_> = told.union(&self.calls).cloned().collect();
             let name = |item: &Value| (text(&item["name"]), text(&item["arguments"]));
-            let missed = self.begun.whole().into_iter().filter(|item| !listed.contains(&name(item)));
+            let missed = self.begun.told_whole().into_iter().filter(|item| !listed.contains(&name(item)));
             events.extend(missed.collect::<Vec<_>>().iter().filter_map(|item| self.call(item)));
         }
         let more = std::mem::take(&mut self.more);
@@ -243,16 +251,12 @@ fn finish(kind: &str, response: &Value) -> Result<Finish, ProviderError> {
     }
 }
 
-fn usage(usage: &Value) -> Option<Usage> {
-    Some(Usage {
-        input: usage["input_tokens"].as_u64()?,
-        cached: usage["input_tokens_details"]["cached_tokens"].as_u64().unwrap_or_default(),
-        output: usage["output_tokens"].as_u64()?,
-    })
-}
-
 fn message_text(item: &Value) -> String {
-    let parts = item["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let content = &item["content"];
+    if let Some(text) = content.as_str() {
+        return text.to_owned();
+    }
+    let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
     let texts = parts.iter().filter_map(|part| part["text"].as_str().or_else(|| part["refusal"].as_str()));
     texts.collect()
 }
@@ -270,6 +274,7 @@ fn text(value: &Value) -> String {
 mod tests {
     use super::*;
     use figaro_domain::source::Source;
+    use figaro_domain::usage::Usage;
 
     fn run(events: &[Value]) -> Vec<Result<Event, ProviderError>> {
         let mut decoder = Decoder::default();
@@ -410,6 +415,43 @@ mod tests {
         for (name, events, expected) in cases {
             assert_eq!(told(&events), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn what_only_some_events_tell_is_told() {
+        let item = json!({"type": "function_call", "id": "fc_a", "call_id": "a", "name": "f"});
+        let added = json!({"type": "response.output_item.added", "item": item, "output_index": 0});
+        let piece = |text: &str| json!({"type": "response.function_call_arguments.delta", "item_id": "fc_a", "delta": text});
+        let text_done = |text: &str| json!({"type": "response.output_text.done", "text": text});
+        let plain = json!({"type": "message", "content": "Hello"});
+        let old_end = json!({"type": "response.done", "response": {"status": "completed", "output": []}});
+        let cases = [
+            (
+                "arguments in deltas",
+                vec![added.clone(), piece("{\"x\""), piece(":1}"), completed(&[])],
+                "a{\"x\":1}|.",
+            ),
+            ("half of them", vec![added, piece("{\"x\""), completed(&[])], "."),
+            ("text in its end", vec![text_done("Hello"), completed(&[])], "Hello|."),
+            (
+                "text in its end and its message",
+                vec![text_done("Hello"), done(&message("m1", "Hello")), completed(&[])],
+                "Hello|.",
+            ),
+            (
+                "text in deltas and its end",
+                vec![delta("Hel"), delta("lo"), text_done("Hello"), completed(&[])],
+                "Hel|lo|.",
+            ),
+            ("a bare text", vec![completed(std::slice::from_ref(&plain))], "Hello|."),
+            ("another word for the end", vec![delta("Hello"), old_end], "Hello|."),
+        ];
+        for (name, events, expected) in cases {
+            assert_eq!(told(&events), expected, "{name}");
+        }
+        let counted = json!({"type": "response.done", "response": {"usage": {"prompt_tokens": "7", "completion_tokens": 2.0}}});
+        let usage = Some(Usage { input: 7, cached: 0, output: 2 });
+        assert_eq!(run(&[counted]), [Ok(Event::Completed { finish: Finish::Stop, usage })]);
     }
 
     #[test]

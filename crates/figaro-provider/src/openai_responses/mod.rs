@@ -16,6 +16,7 @@ use futures::future::BoxFuture;
 use self::decoder::Decoder;
 pub(super) use self::descriptor::DESCRIPTOR;
 use self::name::NAME;
+use super::offered::Offered;
 use super::openai_client::{OpenAiClient, Path};
 use super::{Capabilities, Demand, EventStream, Provider, ProviderError, Request};
 use figaro_base::secret::SecretString;
@@ -66,6 +67,6 @@ impl Provider for OpenAiResponses {
     }
 
     fn stream(&self, request: Request) -> EventStream {
-        self.0.stream(Path::Responses, wire::body(&request), Decoder::default())
+        self.0.stream(Path::Responses, wire::body(&request), Decoder::default(), Offered::of(&request.tools))
     }
 }

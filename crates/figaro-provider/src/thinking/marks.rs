@@ -11,7 +11,7 @@ pub(super) struct Block {
 }
 
 /// Reasoning between tags.
-static TAGGED: [Block; 8] = [
+static TAGGED: [Block; 16] = [
     Block { open: "<think>", close: &["</think>"] },
     Block { open: "<thinking>", close: &["</thinking>"] },
     Block { open: "<thought>", close: &["</thought>"] },
@@ -20,6 +20,14 @@ static TAGGED: [Block; 8] = [
     Block { open: "<reflection>", close: &["</reflection>"] },
     Block { open: "<scratchpad>", close: &["</scratchpad>"] },
     Block { open: "<seed:think>", close: &["</seed:think>"] },
+    Block { open: "<mm:think>", close: &["</mm:think>"] },
+    Block { open: "<think:>", close: &["</think:>"] },
+    Block { open: "<longcat_think>", close: &["</longcat_think>"] },
+    Block { open: "<antthinking>", close: &["</antthinking>"] },
+    Block { open: "<ant_thinking>", close: &["</ant_thinking>"] },
+    Block { open: "<inner_monologue>", close: &["</inner_monologue>"] },
+    Block { open: "<reason>", close: &["</reason>"] },
+    Block { open: "<analysis>", close: &["</analysis>"] },
 ];
 /// Reasoning between marks of other kinds.
 static MARKED: [Block; 8] = [
@@ -34,13 +42,14 @@ static MARKED: [Block; 8] = [
 ];
 
 /// Marks around an answer, with those that end it. All but the first are words where no reasoning went before.
-static ANSWERS: [(&str, &[&str]); 6] = [
+static ANSWERS: [(&str, &[&str]); 7] = [
     ("<|channel|>final<|message|>", &["<|return|>", "<|end|>"]),
     ("<|begin_of_solution|>", &["<|end_of_solution|>"]),
     ("<|start_response|>", &["<|end_response|>"]),
     ("<final>", &["</final>"]),
     ("<final_answer>", &["</final_answer>"]),
     ("<answer>", &["</answer>"]),
+    ("<response>", &["</response>"]),
 ];
 /// What says only that a model begins.
 const SKIPPED: [&str; 1] = ["<|start|>assistant"];

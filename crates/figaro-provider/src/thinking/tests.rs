@@ -37,6 +37,11 @@ const CASES: &[(&str, &str)] = &[
     (" \n", ""),
     // Other marks.
     ("<thinking>no</thinking>\n\nHello", "Hello"),
+    ("<mm:think>no</mm:think>\nHello", "Hello"),
+    ("<antThinking>no</antThinking>\n\nHello", "Hello"),
+    ("<reason>no</reason>Hello", "Hello"),
+    ("<inner_monologue>no</inner_monologue>Hello", "Hello"),
+    ("<analysis>no</analysis><response>Hello</response>", "Hello"),
     ("<Think time=\"3\">hm</THINK>Hello", "Hello"),
     ("<think\n", "<think\n"),
     ("<thinker>Hello", "<thinker>Hello"),

@@ -28,6 +28,9 @@ pub(crate) trait Subject: 'static {
     /// How long a server may be silent before its first byte, where others have [`IDLE`].
     const BEFORE_THE_FIRST_BYTE: Duration = IDLE;
 
+    /// Whether anything may follow its end, which is then the connection's.
+    const GOES_ON_BEHIND_ITS_END: bool = false;
+
     /// The provider at an address, with a bound on its silence amid an answer.
     fn provider(base_url: &str, key: &str, idle_limit: Duration) -> Box<dyn Provider>;
 
@@ -313,7 +316,8 @@ pub(crate) async fn nothing_follows_the_end<S: Subject>() {
     let whole = told::<S>(stream_of::<S>(&[S::says("a"), S::end()])).await;
     assert!(matches!(whole.last(), Some(Ok(Event::Completed { .. }))), "{whole:?}");
     let twice = [S::says("a"), S::end(), S::says("b"), S::end()];
-    let hanging = Reply { end: End::Hang, ..stream_of::<S>(&twice) };
+    let sent = if S::GOES_ON_BEHIND_ITS_END { &twice[..2] } else { &twice[..] };
+    let hanging = Reply { end: End::Hang, ..stream_of::<S>(sent) };
     assert_eq!(timeout(MINUTE / 2, told::<S>(hanging)).await, Ok(whole));
 }
 
