@@ -89,7 +89,8 @@ async fn explained(world: &World, card: &Value, fact: &str) {
     world.press(BOB, card, fact).await;
     let opened = world.shows(BOB, id, &format!("{fact}\n\nYou said it ")).await;
     let is_used = FACTS[..A_VISIT].contains(&fact);
-    let used = if is_used { format!("Used {} times", VISITS - 1) } else { "Not used yet".to_owned() };
+    let used =
+        if is_used { format!("Answers that used it: {},", VISITS - 1) } else { "Not used yet".to_owned() };
     assert!(text(&opened).contains(&used), "{opened}");
     world.press(BOB, card, "See source").await;
     let source = format!("{fact}.");

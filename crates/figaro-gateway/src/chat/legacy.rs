@@ -35,10 +35,9 @@ pub(crate) fn bound<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
     let value = Option::<Value>::deserialize(deserializer)?;
     let number = match &value {
         None | Some(Value::Null) => return Ok(None),
-        Some(value) => {
-            value.as_f64().filter(|number| number.fract() == 0.0 && *number <= f64::from(u32::MAX))
-        }
+        Some(value) => value.as_f64().filter(|number| number.fract() == 0.0),
     };
+    let number = number.filter(|number| (0.0..=f64::from(u32::MAX)).contains(number));
     let number = number.ok_or_else(|| serde::de::Error::custom("it is a whole number of tokens"))?;
-    Ok((number >= 0.0).then_some(number as u32))
+    Ok(Some(number as u32))
 }
