@@ -47,8 +47,11 @@ async fn found(said: &[String], asked: &[String], budget: &str) -> Vec<Value> {
     printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// A conversation: its name, what is hidden in it, and what is asked of it.
+type Case<'a> = (&'a str, Vec<(usize, &'a str, &'a str)>, &'a str);
+
 /// What is found within a small room for one question in each of these conversations, by their names.
-async fn found_in(cases: &[(&str, Vec<(usize, &str, &str)>, &str)]) -> Vec<Value> {
+async fn found_in(cases: &[Case<'_>]) -> Vec<Value> {
     let said: Vec<String> = cases.iter().map(|(name, hidden, _)| conversation(name, hidden)).collect();
     let ask = |(name, _, question): &(&str, Vec<_>, &str)| {
         json!({"question_id": name, "conversation_id": name, "question": question}).to_string()
