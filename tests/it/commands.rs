@@ -324,7 +324,7 @@ async fn status_is_two_words_for_members_and_everything_for_owners() {
     let size: u64 = memory.strip_suffix(" MB").unwrap().parse().unwrap();
     assert!((1..800).contains(&size), "{memory}");
     assert!(line(&card, "On disk").ends_with(" MB"), "{card}");
-    // What is well needs no line.
+    // Zeros and faults that are not there get no line.
     for words in ["Waiting", "waiting", "error", "restarted", "cannot be read"] {
         assert!(!text(&card).contains(words), "{words} in {card}");
     }

@@ -26,7 +26,7 @@ pub struct Question<'a> {
     pub shown: Option<EntryKey>,
     /// How many tokens what is found may take.
     pub tokens: usize,
-    /// Whose bill the vector of the question is on: whoever asks.
+    /// The payer of the question's vector: whoever asks.
     pub user: UserId,
 }
 

@@ -164,7 +164,7 @@ pub struct BackgroundView {
     pub username: Option<String>,
     /// The id of whoever wrote it.
     pub user_id: String,
-    /// Whose words it has, if it was forwarded.
+    /// The name of the first writer, if it was forwarded.
     pub forwarded_from: Option<String>,
     /// The text of the message.
     pub text: String,

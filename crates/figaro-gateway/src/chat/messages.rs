@@ -35,7 +35,7 @@ pub(crate) struct ChatMessage {
     /// The one call of a message of older clients.
     #[serde(default)]
     pub(crate) function_call: Option<Function>,
-    /// Who speaks, or the function that this is the result of.
+    /// The name of the speaker, or of the function whose result this is.
     #[serde(default)]
     pub(crate) name: Option<String>,
 }

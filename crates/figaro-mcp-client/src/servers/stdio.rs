@@ -177,12 +177,12 @@ pub(super) struct Pipes {
     reader: Reader,
     /// Messages that came together with one that was received.
     waiting: VecDeque<ServerJsonRpcMessage>,
-    /// Writes alone.
+    /// Sends messages; what the program answers comes by `stdout`.
     stdin: AsyncRwTransport<RoleClient, Empty, Input>,
 }
 
 impl Pipes {
-    /// Whether there is a next line, which is then in `line`.
+    /// Reads the next line into `line`; `false` at the end of the stream.
     async fn is_read(&mut self) -> bool {
         loop {
             let Ok(read) = self.stdout.fill_buf().await else { return false };

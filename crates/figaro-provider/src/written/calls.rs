@@ -89,7 +89,7 @@ pub(super) fn read(text: &str, offered: &Offered) -> Written {
     }
 }
 
-/// Whether words stand behind the first marks, or behind the last.
+/// `true` for a text about the marks: words stand behind the first marks, or behind the last.
 fn is_about(text: &str) -> bool {
     let (mut inner, mut is_named) = (text, false);
     while let Some(mark) = MARKS.iter().find(|mark| inner.starts_with(**mark)) {

@@ -112,7 +112,7 @@ impl Status {
         let error = vitals
             .last_error()
             .map(|(at, label)| fill(texts.status_error(), &[("error", label), ("time", &moment(at))]));
-        // What is well needs no line.
+        // Zeros and faults that are not there get no line.
         let lines = [
             Some(fill(texts.status_owner(), &values)),
             count(texts.status_waiting(), waiting),

@@ -61,7 +61,7 @@ impl AccessCard {
         Ok(join_all(named).await.into_iter().find(|(_, known)| is_it(known)).map(|(user, _)| user))
     }
 
-    /// Who may not talk to the bot, and how that is changed.
+    /// People who may not talk to the bot, and the way to change that.
     pub(super) async fn denied(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let list = self.settings.access().await?;
