@@ -233,7 +233,7 @@ async fn a_provider_that_searches_is_let_and_its_sources_stand_under_the_answer(
     assert!(text(&answer).starts_with("It rains.\n\nSources: Rain in Riga · A"), "{answer}");
     assert_eq!(links(&answer), sources());
     let why = world.told(ANN, ANN, "/why").await;
-    for part in ["searching the web: <asked_by", "done · poison.example · rain.example · 0."] {
+    for part in ["searching the web: <asked_by", "done · poison.example · rain.example · "] {
         assert!(text(&why).contains(part), "{part}: {}", text(&why));
     }
     world.script.push(Reply::text("It rains, says https://rain.example/riga.").sources(&PAGES));
