@@ -64,8 +64,9 @@ async fn systemctl(arguments: &[&str]) -> Result<(), String> {
 
 /// The unit that runs this program in this folder.
 fn unit(program: &Path, folder: &Path) -> String {
-    // systemd takes what begins with a `%` for a name of its own.
+    // systemd takes what begins with a `%` for a name of its own; within quotes it knows escapes.
     let [program, folder] = [program, folder].map(|path| path.to_string_lossy().replace('%', "%%"));
+    let program = program.replace('\\', "\\\\").replace('"', "\\\"");
     format!(
         "[Unit]
 Description=Figaro, an AI agent in Telegram
@@ -87,4 +88,16 @@ TimeoutStopSec=20s
 WantedBy=default.target
 "
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_written_as_systemd_reads_them() {
+        let unit = unit(Path::new("/opt/a b/x\\\"100%/figaro"), Path::new("/srv/a b/50%"));
+        assert!(unit.contains("\nExecStart=\"/opt/a b/x\\\\\\\"100%%/figaro\"\n"), "{unit}");
+        assert!(unit.contains("\nWorkingDirectory=/srv/a b/50%%\n"), "{unit}");
+    }
 }

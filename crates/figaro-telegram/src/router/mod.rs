@@ -64,7 +64,7 @@ pub struct Router {
     pub conversations: Arc<dyn ConversationStore>,
     /// Who came into groups.
     pub people: Arc<dyn PeopleStore>,
-    /// The store of the messages that the bot sent, with the agent that speaks in each.
+    /// The store of the messages that the bot sent, with what each asks for.
     pub outbox: Arc<dyn OutboxStore>,
     /// Access and chats' settings.
     pub settings: Arc<dyn SettingsStore>,
