@@ -47,7 +47,7 @@ const UNREADABLE: Words = Words {
 /// What the tools say of a time that is not to come, and what to say instead.
 const NOT_TO_COME: &str = "is not in the future";
 pub(super) const PAST: Words = Words {
-    en: "That time is not to come any more. Say one that is, such as `in 5 minutes` or `tomorrow at 9`.",
+    en: "That time has passed. Say one that is still to come, such as `in 5 minutes` or `tomorrow at 9`.",
     pt: "Essa hora já passou. Diga uma que ainda venha, como `em 5 minutos` ou `amanhã às 9`.",
     es: "Esa hora ya pasó. Di una que esté por venir, como `en 5 minutos` o `mañana a las 9`.",
 };
