@@ -204,7 +204,7 @@ pub struct ToolCall {
     pub run: RunId,
     /// The state of the call.
     pub status: ToolStatus,
-    /// The result that the model was given, as JSON text.
+    /// The result as JSON text, whole up to 1 MB; of a long one the model was given a part.
     pub result: Option<String>,
     /// When it was started, UTC.
     pub started_at: DateTime<Utc>,
