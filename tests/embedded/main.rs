@@ -7,6 +7,6 @@
 mod embedded;
 mod own_commands;
 mod own_providers;
-#[path = "../it/support/mod.rs"]
+#[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "the tests of the binaries use the rest")]
 mod support;

@@ -7,7 +7,8 @@ use figaro_offline::model::{Gate, Reply};
 use figaro_offline::telegram::Say;
 use figaro_store::SettingsStore;
 
-use super::task_tools::{LEAP, becomes, call, recurring, says};
+use super::task_tools::{LEAP, becomes, recurring};
+use crate::support::calls::{call, says};
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 

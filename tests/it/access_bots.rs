@@ -4,7 +4,7 @@ use figaro_offline::model::Reply;
 use figaro_offline::telegram::{Person, Say, Standing};
 use serde_json::json;
 
-use super::task_tools::says;
+use crate::support::calls::says;
 use crate::support::scene::{TEAM, text};
 use crate::support::{ANN, BOB, World};
 

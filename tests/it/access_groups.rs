@@ -4,7 +4,7 @@ use figaro_offline::model::Reply;
 use figaro_offline::telegram::Standing;
 use serde_json::Value;
 
-use super::task_tools::says;
+use crate::support::calls::says;
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, Bot, World};
 

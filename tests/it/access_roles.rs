@@ -5,7 +5,7 @@ use figaro_offline::telegram::{Say, View};
 use serde_json::{Value, json};
 
 use super::audit::said;
-use super::task_tools::call;
+use crate::support::calls::call;
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 

@@ -3,7 +3,7 @@
 use figaro_offline::model::Reply;
 use serde_json::Value;
 
-use super::task_tools::says;
+use crate::support::calls::says;
 use crate::support::scene::{labels, number, text};
 use crate::support::{ANN, BOB, World};
 

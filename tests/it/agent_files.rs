@@ -7,8 +7,8 @@ use figaro_offline::model::{ModelRequest, Reply};
 use figaro_offline::telegram::{Standing, View};
 use serde_json::{Value, json};
 
-use crate::check::{refused, words};
 use crate::support::bot::Recipe;
+use crate::support::output::{refused, words};
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 

@@ -8,8 +8,9 @@ use figaro_offline::telegram::{Standing, View};
 use figaro_prompts::Prompts;
 use serde_json::{Value, json};
 
-use super::task_tools::{LEAP, calls, error, find_and_call, recurring};
-use crate::check::refused;
+use super::task_tools::{LEAP, recurring};
+use crate::support::calls::{calls, error, find_and_call};
+use crate::support::output::refused;
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 

@@ -5,9 +5,9 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use super::check::words;
+use crate::support::calls::call;
+use crate::support::output::words;
 use crate::support::{ANN, BOB, World};
-use crate::task_tools::call;
 
 const MARKER: &str = "zanzibar";
 

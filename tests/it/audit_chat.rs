@@ -8,11 +8,11 @@ use figaro_offline::Runtime;
 use figaro_offline::model::{ModelRequest, OfflineModel, Part, Reply};
 use serde_json::{Value, json};
 
-use super::check::words;
 use super::forgetting::files;
+use crate::support::calls::{call, says};
+use crate::support::output::words;
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World, listener};
-use crate::task_tools::{call, says};
 
 /// A world in whose log are two calls that were made and refused in Ann's own chat, one that was refused in a group, the
 /// group that was let in, and four times Bob.

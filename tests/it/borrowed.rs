@@ -5,7 +5,8 @@ use figaro_offline::model::{Gate, Part, Reply};
 use figaro_offline::telegram::Standing;
 use serde_json::{Value, json};
 
-use super::task_tools::{CAROL, LEAP, call, error, recurring, says, scene, start};
+use super::task_tools::{CAROL, LEAP, recurring, scene, start};
+use crate::support::calls::{call, error, says};
 use crate::support::scene::{TEAM, buttons, labels, text};
 use crate::support::{ANN, BOB, Bot, World};
 

@@ -6,7 +6,8 @@ use figaro_offline::model::{Gate, ModelRequest, Reply};
 use figaro_offline::telegram::{Failure, View};
 use serde_json::{Value, json};
 
-use super::task_tools::{LEAP, becomes, call, cards, now, once, recurring, says, scene, start};
+use super::task_tools::{LEAP, becomes, cards, now, once, recurring, scene, start};
+use crate::support::calls::{call, says};
 use crate::support::scene::{labels, number, text};
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
 

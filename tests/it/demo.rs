@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::TcpListener;
 
-use crate::check::{refused, words};
 use crate::support::bot::Recipe;
 use crate::support::demo::{Demo, recipe};
+use crate::support::output::{refused, words};
 use crate::support::{TIMEOUT, World, proc};
 
 /// Reads the demo's events until the bot says something with these words in the chat.

@@ -10,8 +10,8 @@ use figaro_offline::model::{Reply, VectorFault};
 use figaro_provider::embed::{EmbedError, Embedded, Embedder, Purpose};
 use figaro_provider::{BUILTIN, ProviderError};
 
-use crate::check::words;
 use crate::support::World;
+use crate::support::output::words;
 
 /// Each service with the model that it is asked for.
 const MODELS: [(&str, &str); 4] = [

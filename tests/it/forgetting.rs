@@ -17,10 +17,9 @@ use figaro_offline::telegram::{Person, Say, Standing, View};
 use figaro_store::{ConversationStore, ProfileStore, SettingsStore};
 use serde_json::{Value, json};
 
-use super::task_tools::{
-    CAROL, LEAP, becomes, call, calls, find_and_call, now, recurring, says, scene, start,
-};
+use super::task_tools::{CAROL, LEAP, becomes, now, recurring, scene, start};
 use crate::support::bot::Recipe;
+use crate::support::calls::{call, calls, find_and_call, says};
 use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
 

@@ -7,7 +7,8 @@ use figaro_store::kv::KvStore;
 use figaro_store::{ConversationStore, SettingsStore};
 use serde_json::{Value, json};
 
-use super::task_tools::{call, says};
+use crate::support::calls::asked;
+use crate::support::calls::{call, says};
 use crate::support::records::store_url;
 use crate::support::{ANN, BOB, World};
 
@@ -34,14 +35,6 @@ pub fn key_in(texts: &[String]) -> String {
         Some(format!("session-{}", rest.split([']', ':']).next()?))
     });
     found.unwrap_or_else(|| panic!("no key: {texts:?}"))
-}
-
-/// Ann asks, and the request that her question made.
-pub async fn asked(world: &World, words: &str, reply: Reply) -> ModelRequest {
-    let before = world.asked().len();
-    world.when(words, reply);
-    world.say(ANN, ANN, words);
-    world.asks(before + 1).await
 }
 
 #[tokio::test]

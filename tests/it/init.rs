@@ -7,10 +7,10 @@ use std::path::Path;
 use figaro_offline::model::Reply;
 use serde_json::json;
 
-use crate::check::words;
 use crate::support::bot::Recipe;
 use crate::support::canned::Canned;
 use crate::support::dialogue::{AtTerminal, recipe, typed};
+use crate::support::output::words;
 use crate::support::scene::text;
 use crate::support::{BOB, World};
 

@@ -8,7 +8,8 @@ use figaro_offline::telegram::Call;
 use figaro_prompts::texts::{Locales, Texts};
 use serde_json::{Value, json};
 
-use super::task_tools::{LEAP, call, recurring, start};
+use super::task_tools::{LEAP, recurring, start};
+use crate::support::calls::call;
 use crate::support::scene::{buttons, number};
 use crate::support::{ANN, World};
 

@@ -11,7 +11,8 @@ use figaro_prompts::texts::{Locales, Texts};
 use figaro_store::SettingsStore;
 use serde_json::{Value, json};
 
-use super::task_tools::{call, cards, now, once, recurring, says, scene, start};
+use super::task_tools::{cards, now, once, recurring, scene, start};
+use crate::support::calls::{call, says};
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 

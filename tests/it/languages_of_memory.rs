@@ -10,8 +10,8 @@ use chrono::{DateTime, Days, TimeDelta, Utc};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::check::words;
 use crate::support::World;
+use crate::support::output::words;
 
 /// So many other messages are in each conversation.
 const FILLER: usize = 1_000;

@@ -10,7 +10,7 @@ use futures::future::join;
 use serde_json::json;
 
 use super::history::{key_in, texts};
-use super::task_tools::{call, calls, says};
+use crate::support::calls::{call, calls, says};
 use crate::support::scene::{TEAM, text};
 use crate::support::{ANN, BOB, World};
 

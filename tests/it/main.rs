@@ -1,8 +1,12 @@
-//! The product through its own doors: the real binaries against the offline Telegram and offline models on loopback.
-//! One crate, a file per behaviour; `support` starts and ends the world.
+//! What people see in Telegram and on the command line: the real binaries against the offline Telegram and offline models on loopback.
+//! A file per behaviour; `support` starts and ends the world.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, reason = "the support modules are this crate's own")]
+
+#[path = "../support/mod.rs"]
+#[allow(dead_code, reason = "each of the test crates takes what it needs")]
+mod support;
 
 mod access;
 mod access_bots;
@@ -16,19 +20,14 @@ mod agents;
 mod approval_attacks;
 mod approval_ends;
 mod approvals;
-mod ask;
-mod ask_sessions;
 mod audit;
 mod audit_chat;
-
 mod borrowed;
 mod card_keeping;
 mod check;
-mod check_trouble;
 mod children;
 mod children_blind;
 mod commands;
-mod crash;
 mod demo;
 mod demo_examples;
 mod discovery;
@@ -36,28 +35,12 @@ mod dm;
 mod embedder;
 #[cfg(feature = "local-embedder")]
 mod embedder_local;
-mod export;
 mod faults;
 mod forgetting;
 mod formats;
-mod full_output;
 mod groups;
 mod history;
 mod hostile;
-mod http;
-mod http_bounds;
-mod http_callers;
-mod http_clients;
-mod http_documented;
-mod http_erased;
-mod http_kept;
-mod http_options;
-mod http_reading;
-mod http_sessions;
-mod http_stateless;
-mod http_summaries;
-mod http_tools;
-mod http_webhook;
 mod init;
 mod language_crawl;
 mod languages;
@@ -106,17 +89,13 @@ mod setting_cards;
 mod spending;
 mod standing;
 mod stdio;
-mod store;
-mod store_command;
 mod streams;
 mod structured;
 mod summaries;
-mod support;
 mod talk;
 mod task_agents;
 mod task_answers;
 mod task_cards;
-mod task_kills;
 mod task_missed;
 mod task_people;
 mod task_runs;
@@ -126,7 +105,6 @@ mod task_troubles;
 mod tasks;
 mod tasks_ui;
 mod timezone;
-mod turn_kills;
 mod unchanged;
 mod undo;
 mod usage;

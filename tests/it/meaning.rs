@@ -12,7 +12,8 @@ use figaro_store::ConversationStore;
 use serde_json::Value;
 
 use super::recall::{SMALL, found, older, recall, talks_of_other_things};
-use super::task_tools::{now, says, start};
+use super::task_tools::{now, start};
+use crate::support::calls::says;
 use crate::support::proc::becomes;
 use crate::support::{ANN, TIMEOUT, World};
 

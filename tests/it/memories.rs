@@ -9,7 +9,8 @@ use figaro_offline::telegram::{Say, View};
 use figaro_store::FactStore;
 use serde_json::{Value, json};
 
-use super::task_tools::{says, scene, start};
+use super::task_tools::{scene, start};
+use crate::support::calls::says;
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, Bot, World};
 

@@ -7,9 +7,10 @@ use figaro_offline::telegram::{Say, View};
 use serde_json::{Value, json};
 
 use crate::memories::{remembered, stored, tells, words};
+use crate::support::calls::says;
 use crate::support::scene::{labels, number, text};
 use crate::support::{BOB, World};
-use crate::task_tools::{says, scene, start};
+use crate::task_tools::{scene, start};
 
 const LIMIT: usize = 8;
 /// So many times something is said, so many days lie between.

@@ -5,9 +5,10 @@ use figaro_offline::model::{ModelRequest, Reply};
 use figaro_offline::telegram::{Say, Standing};
 
 use crate::memories::{ON, tells};
+use crate::support::calls::says;
 use crate::support::scene::{TEAM, text};
 use crate::support::{ANN, BOB, TIMEOUT, World};
-use crate::task_tools::{CAROL, says, scene, start};
+use crate::task_tools::{CAROL, scene, start};
 
 const CLUB: i64 = -1002;
 const FORUM: i64 = -1003;

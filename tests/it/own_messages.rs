@@ -6,7 +6,8 @@ use std::time::Duration;
 use figaro_offline::model::{Part, Reply};
 use serde_json::{Value, json};
 
-use super::task_tools::{LEAP, calls, error, find_and_call, recurring, results, says, scene};
+use super::task_tools::{LEAP, recurring, scene};
+use crate::support::calls::{calls, error, find_and_call, results, says};
 use crate::support::scene::{TEAM, labels, text};
 use crate::support::{ANN, BOB, World};
 

@@ -6,9 +6,10 @@ use figaro_store::PinStore;
 use serde_json::{Value, json};
 
 use crate::records::{HERE, asked, choose, reminds, save, told, write};
+use crate::support::calls::{call, error};
 use crate::support::scene::TEAM;
 use crate::support::{ANN, BOB, Bot, World};
-use crate::task_tools::{call, error, listed};
+use crate::task_tools::listed;
 
 /// A world where Ann's chat has chosen the school class.
 async fn teaching() -> (World, Bot) {

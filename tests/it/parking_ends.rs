@@ -5,7 +5,8 @@ use figaro_offline::telegram::Failure;
 use serde_json::{Value, json};
 
 use super::parking::{COLOUR, LATE, answered, buttons_only, call, data, elicit, free, poll};
-use super::task_tools::{LEAP, calls, recurring};
+use super::task_tools::{LEAP, recurring};
+use crate::support::calls::calls;
 use crate::support::scene::{TEAM, labels, text};
 use crate::support::{ANN, BOB, TIMEOUT, World};
 

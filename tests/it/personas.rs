@@ -10,8 +10,9 @@ use figaro_offline::telegram::{Say, Standing, View};
 use figaro_store::{PersonaStore, PersonaToSave};
 use serde_json::{Value, json};
 
-use super::task_tools::{LEAP, calls, find_and_call, now, recurring, says};
-use crate::check::{refused, words};
+use super::task_tools::{LEAP, now, recurring};
+use crate::support::calls::{calls, find_and_call, says};
+use crate::support::output::{refused, words};
 use crate::support::scene::{labels, number, text};
 use crate::support::{ANN, BOB, World};
 

@@ -9,7 +9,7 @@ use figaro_offline::telegram::{Say, View};
 use figaro_store::PinStore;
 use serde_json::{Value, json};
 
-use super::task_tools::{error, find_and_call, says};
+use crate::support::calls::{error, find_and_call, says};
 use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, TIMEOUT, World};
 
@@ -266,7 +266,7 @@ async fn the_model_pins_and_unpins_what_people_then_see() {
     assert_eq!(labels(&card), ["Wifi: Nest"]);
     let calls = |said: &'static str, name: &'static str, arguments: Value| {
         let world = &world;
-        async move { super::task_tools::call(world, ann, said, name, arguments).await }
+        async move { crate::support::calls::call(world, ann, said, name, arguments).await }
     };
     let again = calls("the same once more", "pin", json!({"content": "Wifi: Nest"})).await;
     assert_eq!((&again["already_there"], &again["pin_id"]), (&json!(true), &pinned["pin_id"]), "{again}");

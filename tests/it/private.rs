@@ -10,8 +10,8 @@ use figaro_offline::model::Reply;
 use figaro_offline::telegram::View;
 use figaro_provider::BUILTIN;
 
-use crate::check::words;
 use crate::support::bot::Recipe;
+use crate::support::output::words;
 use crate::support::scene::text;
 use crate::support::{ANN, BOB, Bot, World};
 

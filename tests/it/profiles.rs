@@ -7,7 +7,8 @@ use figaro_offline::model::Reply;
 use figaro_store::ProfileStore;
 use serde_json::json;
 
-use super::task_tools::{error, find_and_call, scene};
+use super::task_tools::scene;
+use crate::support::calls::{error, find_and_call};
 use crate::support::scene::TEAM;
 use crate::support::{ANN, BOB, World};
 
@@ -15,7 +16,7 @@ use crate::support::{ANN, BOB, World};
 async fn told_of(world: &World, from: i64, chat: i64, words: &str) -> Option<String> {
     world.when(words, Reply::text(&format!("Answer to {words}")));
     world.say(from, chat, &format!("@figaro_bot {words}"));
-    super::task_tools::says(world, chat, &format!("Answer to {words}")).await;
+    crate::support::calls::says(world, chat, &format!("Answer to {words}")).await;
     let asked = world.asked().into_iter().find(|request| request.user_text().contains(words)).unwrap();
     asked.user_text().lines().find(|line| line.starts_with("<asked_by")).map(str::to_owned)
 }
@@ -84,13 +85,13 @@ async fn words_of_somebody_else_change_nobodys_profile() {
     let (world, _bot) = scene().await;
     world.when("from bob", Reply::text("Yes, Bob."));
     world.say(BOB, TEAM, "@figaro_bot from bob");
-    super::task_tools::says(&world, TEAM, "Yes, Bob.").await;
+    crate::support::calls::says(&world, TEAM, "Yes, Bob.").await;
     // Ann has Bob's question tried again: it is answered with nobody's rights.
     world.when("from bob", Reply::call("find_tools", json!({"query": "set_profile"})));
     world.when("from bob", Reply::call("set_profile", json!({"name": "Boss"})));
     world.when("from bob", Reply::text("Dealt with."));
     world.say(ANN, TEAM, "/retry@figaro_bot");
-    let told = super::task_tools::results(&world, "from bob", 2, (TEAM, "Dealt with.")).await;
+    let told = crate::support::calls::results(&world, "from bob", 2, (TEAM, "Dealt with.")).await;
     assert!(error(&told[1]).contains("only a person can change this"), "{told:?}");
     assert_eq!(
         told_of(&world, ANN, TEAM, "and Ann").await.unwrap(),

@@ -12,7 +12,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use crate::support::bot::Recipe;
+use crate::support::canned::PNG;
+use crate::support::provider::model;
 use crate::support::{ANN, World};
 
 /// A way through the bot that every provider must go.
@@ -39,21 +40,6 @@ const FAILING: [(&str, Scenario); 3] = [
 
 const PROVIDERS: [&str; 4] = ["openai", "compatible", "ollama", "gemini"];
 
-/// The model each provider is asked for: one that sees.
-fn model(provider: &str) -> &'static str {
-    match provider {
-        "openai" => "gpt-4.1-mini",
-        "compatible" => "openai/gpt-4.1-mini",
-        "ollama" => "qwen3-vl:8b",
-        "gemini" => "gemini-3.5-flash",
-        other => panic!("no provider {other}"),
-    }
-}
-
-/// A picture of one pixel.
-pub const PNG: &str =
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-
 fn note(content: &str) -> Part {
     Part::Call { name: "add_note".to_owned(), arguments: json!({"key": "list", "content": content}) }
 }
@@ -63,24 +49,6 @@ fn no_such_note() -> Part {
 }
 
 impl World {
-    /// The bot with one provider and none to stand in for it.
-    pub fn bot_of(&self, provider: &str) -> Recipe {
-        let bot = self.bot().unset("OPENAI_API_KEY").unset("OPENAI_BASE_URL").unset("OPENAI_MODEL");
-        self.with_provider(bot.set("LLM_PROVIDER", provider), provider)
-    }
-
-    fn with_provider(&self, bot: Recipe, provider: &str) -> Recipe {
-        let prefix = provider.to_ascii_uppercase();
-        let url = match provider {
-            "ollama" => self.model.ollama_url().to_owned(),
-            "gemini" => self.model.gemini_url(),
-            _ => self.model.url().to_owned(),
-        };
-        let bot =
-            bot.set(&format!("{prefix}_BASE_URL"), &url).set(&format!("{prefix}_MODEL"), model(provider));
-        if provider == "ollama" { bot } else { bot.set(&format!("{prefix}_API_KEY"), "sk-offline-key") }
-    }
-
     /// The last request the model got.
     fn last_request(&self) -> ModelRequest {
         self.model.requests().pop().unwrap()

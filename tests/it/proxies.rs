@@ -8,8 +8,8 @@ use base64::prelude::BASE64_STANDARD;
 use figaro_offline::model::Reply;
 use serde_json::json;
 
-use crate::check::words;
 use crate::support::bot::Recipe;
+use crate::support::output::words;
 use crate::support::proxy::ForwardProxy;
 use crate::support::{ANN, World, proc};
 
@@ -163,7 +163,7 @@ async fn what_is_no_proxy_is_told_without_its_value() {
         ("LLM_PROXY", "ftp://u:hunter2@p"),
         ("ALL_PROXY", "x://hunter2"),
     ] {
-        let message = crate::check::refused(&world, &world.bot().set(name, value)).await;
+        let message = crate::support::output::refused(&world, &world.bot().set(name, value)).await;
         assert!(message.contains(name) && message.contains("socks5://"), "{message}");
         assert!(!message.contains("hunter2") && message.contains("1 mistake "), "{message}");
     }

@@ -10,7 +10,8 @@ use figaro_store::ConversationStore;
 use serde_json::{Value, json};
 
 use super::history::key_in;
-use super::task_tools::{call, calls, now, says, start};
+use super::task_tools::{now, start};
+use crate::support::calls::{call, calls, says};
 use crate::support::{ANN, BOB, World};
 
 /// So small that a few exchanges fill it.

@@ -6,7 +6,7 @@ use figaro_offline::model::Reply;
 use figaro_store::TaskStore;
 use serde_json::json;
 
-use crate::check::refused;
+use crate::support::output::refused;
 use crate::support::{BOB, World};
 use crate::task_runs::{keep, now, once, said, soon};
 

@@ -4,7 +4,7 @@
 use figaro_offline::model::{Part, Reply};
 use serde_json::{Value, json};
 
-use super::task_tools::says;
+use crate::support::calls::says;
 use crate::support::scene::TEAM;
 use crate::support::{ANN, BOB, World};
 

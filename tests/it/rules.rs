@@ -6,8 +6,8 @@ use std::path::Path;
 use figaro_offline::model::{Part, Reply};
 use serde_json::{Value, json};
 
-use crate::check::words;
 use crate::support::bot::Recipe;
+use crate::support::output::words;
 use crate::support::scene::TEAM;
 use crate::support::{ANN, World};
 

@@ -4,7 +4,7 @@ use figaro_offline::model::{Part, Reply};
 use figaro_offline::telegram::{Failure, View};
 use serde_json::{Value, json};
 
-use super::task_tools::find_and_call;
+use crate::support::calls::find_and_call;
 use crate::support::scene::text;
 use crate::support::{ANN, World};
 

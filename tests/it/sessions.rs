@@ -10,7 +10,8 @@ use figaro_offline::telegram::{Say, View};
 use figaro_store::{ConversationStore, SessionStore};
 use serde_json::{Value, json};
 
-use super::task_tools::{now, says, scene, start};
+use super::task_tools::{now, scene, start};
+use crate::support::calls::says;
 use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, TIMEOUT, World};
 

@@ -11,7 +11,8 @@ use figaro_offline::telegram::{Say, Standing, View};
 use figaro_store::SettingsStore;
 use serde_json::{Value, json};
 
-use super::task_tools::{CAROL, call, find_and_call, listed, now, recurring, says, scene, start};
+use super::task_tools::{CAROL, listed, now, recurring, scene, start};
+use crate::support::calls::{call, find_and_call, says};
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 

@@ -11,9 +11,9 @@ use figaro_store::{ConversationStore, SessionStore, SummaryStore};
 use serde_json::{Value, json};
 
 use super::history::texts;
-use super::task_tools::says;
-use crate::check::refused;
 use crate::support::bot::Recipe;
+use crate::support::calls::says;
+use crate::support::output::refused;
 use crate::support::{ANN, Bot, TIMEOUT, World};
 
 /// Logs each summary that is made.

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use super::agents::TUTOR;
 use super::task_runs::{GONE, daily, ends, keep, said};
-use super::task_tools::{LEAP, calls, error, listed, recurring};
+use super::task_tools::{LEAP, listed, recurring};
+use crate::support::calls::{calls, error};
 use crate::support::scene::{labels, number, text};
 use crate::support::{ANN, BOB, World};
 

@@ -7,7 +7,8 @@ use figaro_offline::model::Reply;
 use figaro_offline::telegram::{Call, Say, Standing, View};
 use serde_json::{Value, json};
 
-use super::task_tools::{CAROL, call, calls, listed, now, once, recurring, says, scene};
+use super::task_tools::{CAROL, listed, now, once, recurring, scene};
+use crate::support::calls::{call, calls, says};
 use crate::support::scene::{TEAM, buttons, number, text};
 use crate::support::{ANN, BOB, World};
 

@@ -6,9 +6,8 @@ use figaro_offline::model::{Gate, ModelRequest, Reply};
 use figaro_offline::telegram::{Say, Standing, View};
 use serde_json::{Value, json};
 
-use super::task_tools::{
-    CAROL, LEAP, becomes, call, calls, cards, error, listed, now, once, recurring, runs, says, scene, start,
-};
+use super::task_tools::{CAROL, LEAP, becomes, cards, listed, now, once, recurring, runs, scene, start};
+use crate::support::calls::{call, calls, error, says};
 use crate::support::scene::{TEAM, buttons, labels, text};
 use crate::support::{ANN, BOB, TIMEOUT};
 

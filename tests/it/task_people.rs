@@ -4,10 +4,8 @@ use figaro_offline::model::{Part, Reply};
 use figaro_offline::telegram::Standing;
 use serde_json::{Value, json};
 
-use super::task_tools::{
-    CAROL, LEAP, becomes, call, calls, cards, error, listed, once, recurring, results, runs, says, scene,
-    start,
-};
+use super::task_tools::{CAROL, LEAP, becomes, cards, listed, once, recurring, runs, scene, start};
+use crate::support::calls::{call, calls, error, results, says};
 use crate::support::scene::{TEAM, buttons, text};
 use crate::support::{ANN, BOB, TIMEOUT, World};
 

@@ -7,8 +7,8 @@ use figaro_offline::telegram::Failure;
 use serde_json::{Value, json};
 
 use super::formats::content;
-use super::providers::PNG;
 use super::task_runs::{keep, once, said, soon};
+use crate::support::canned::PNG;
 use crate::support::scene::text;
 use crate::support::{ANN, TIMEOUT, World, proc};
 

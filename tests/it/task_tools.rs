@@ -6,10 +6,10 @@ use chrono::{
 };
 use chrono_tz::Tz;
 use figaro_base::clock::Clock;
-use figaro_offline::model::{ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Standing, View};
 use serde_json::{Value, json};
 
+use crate::support::calls::{call, calls, error, says};
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, Bot, TIMEOUT, World};
 
@@ -18,57 +18,6 @@ pub const CAROL: i64 = 13;
 /// A time that comes only years from now.
 pub const LEAP: &str = "30 9 29 2 *";
 const BUTTONS: [&str; 4] = ["Run now", "Pause", "Edit", "Cancel"];
-
-/// Someone writes; the model makes these calls at once and ends with "Dealt with: " and what was said.
-pub async fn calls(world: &World, who: (i64, i64), said: &str, calls: Vec<(&str, Value)>) -> Vec<Value> {
-    let count = calls.len();
-    let part = |(name, arguments): (&str, Value)| Part::Call { name: name.to_owned(), arguments };
-    let end = format!("Dealt with: {said}");
-    world.when(said, Reply::turn(calls.into_iter().map(part).collect()));
-    world.when(said, Reply::text(&end));
-    world.say(who.0, who.1, &format!("@figaro_bot {said}"));
-    results(world, said, count, (who.1, &end)).await
-}
-
-/// What the tools told the model in the turn about these words, once the answer is in the chat.
-pub async fn results(world: &World, said: &str, count: usize, (chat, end): (i64, &str)) -> Vec<Value> {
-    let find = |requests: &[ModelRequest]| {
-        let request = requests.iter().rev().find(|r| r.user_text().contains(said))?;
-        let told = request.tool_results();
-        (told.len() == count).then(|| told.into_iter().map(|(_, told)| told).collect::<Vec<String>>())
-    };
-    let told = world.model.wait_until(TIMEOUT, find).await;
-    let told = told.unwrap_or_else(|| panic!("no results for {said}: {:?}", world.bot_texts(chat)));
-    says(world, chat, end).await;
-    told.iter().map(|told| serde_json::from_str(told).unwrap_or_else(|_| json!({"raw": told}))).collect()
-}
-
-/// In a turn of someone's the model finds a tool and calls it; gives what the tool told it.
-pub async fn find_and_call(
-    world: &World,
-    who: (i64, i64),
-    said: &str,
-    (tool, arguments): (&str, Value),
-) -> Value {
-    let end = format!("Dealt with: {said}");
-    world.when(said, Reply::call("find_tools", json!({"query": tool})));
-    world.when(said, Reply::call(tool, arguments));
-    world.when(said, Reply::text(&end));
-    world.say(who.0, who.1, &format!("@figaro_bot {said}"));
-    results(world, said, 2, (who.1, &end)).await.remove(1)
-}
-
-pub async fn call(world: &World, who: (i64, i64), said: &str, tool: &str, arguments: Value) -> Value {
-    calls(world, who, said, vec![(tool, arguments)]).await.remove(0)
-}
-
-/// Waits until the bot has said these words, and gives the message.
-pub async fn says(world: &World, chat: i64, words: &str) -> Value {
-    let find =
-        |view: &View<'_>| view.bot_messages(chat).into_iter().find(|m| text(m).contains(words)).cloned();
-    let found = world.telegram.wait_until(TIMEOUT, find).await;
-    found.unwrap_or_else(|| panic!("never said: {words}; there is {:?}", world.bot_texts(chat)))
-}
 
 /// The cards of tasks in a chat with this title.
 pub fn cards(world: &World, chat: i64, title: &str) -> Vec<Value> {
@@ -94,12 +43,6 @@ pub fn once(prompt: &str, schedule: &str) -> Value {
 /// The time that the bot goes by.
 pub fn now() -> DateTime<Utc> {
     Clock::system().now()
-}
-
-/// The words of a refusal.
-pub fn error(result: &Value) -> &str {
-    assert_eq!(result["success"], false, "{result}");
-    result["error"].as_str().unwrap_or_else(|| panic!("{result}"))
 }
 
 /// A world with a group of Ann, Bob and Carol, and a bot that writes as fast as it can.

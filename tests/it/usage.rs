@@ -1,41 +1,15 @@
 //! `/usage` and `/status`: what answers cost by day, chat, person and model, and who may see it.
 
-use chrono::{Days, Timelike};
-use figaro_base::clock::Clock;
-use figaro_domain::usage::Spending;
 use figaro_ledger::sum;
 use figaro_offline::model::Reply;
-use figaro_store::UsageStore;
 use serde_json::Value;
 
-use crate::support::bot::Recipe;
 use crate::support::scene::{TEAM, labels, text};
 use crate::support::{ANN, BOB, World};
 
 const EVE: i64 = 13;
 
-/// A zone in which the day is far from its end.
-fn noon() -> String {
-    let ahead = 12 - i64::from(Clock::system().now().hour());
-    // These zones count the other way round.
-    format!("Etc/GMT{:+}", -ahead)
-}
-
 impl World {
-    /// A bot open to everybody with a model of known price: $0.40 for a million tokens sent, $1.60 for as many written.
-    pub fn priced(&self) -> Recipe {
-        self.bot().set("OPENAI_MODEL", "gpt-4.1-mini").set("ACCESS", "open").set("DEFAULT_TIMEZONE", &noon())
-    }
-
-    /// What has been spent at all, once the bot has ended.
-    pub async fn books(&self) -> Vec<Spending> {
-        let store = self.stored().await;
-        let today = Clock::system().now().date_naive();
-        let days =
-            today.checked_sub_days(Days::new(2)).unwrap()..=today.checked_add_days(Days::new(2)).unwrap();
-        store.spent(days).await.unwrap()
-    }
-
     pub async fn usage(&self) -> Vec<String> {
         let asked = self.say(ANN, ANN, "/usage").message_id;
         let is_it = |m: &&Value| m["message_id"].as_i64() > Some(asked) && text(m).starts_with("Used ");

@@ -7,9 +7,10 @@ use figaro_offline::telegram::{Say, Standing};
 use serde_json::json;
 
 use crate::memories::{ON, proposes, remembered};
+use crate::support::calls::says;
 use crate::support::scene::{TEAM, number, text};
 use crate::support::{ANN, BOB, World};
-use crate::task_tools::{says, scene, start};
+use crate::task_tools::{scene, start};
 
 const CARL: i64 = 13;
 const NOT_YOURS: &str = "Only whoever wrote that message, or an owner of mine, can ask me about it.";

@@ -1,4 +1,4 @@
-//! The store: what must survive a restart, over a small engine port (redb, sled). `tests/it/store/` is the conformance suite
+//! The store: what must survive a restart, over a small engine port (redb, sled). `tests/store/engines/` is the conformance suite
 //! of its engines. Used by the agent, Telegram, the gateway and the binary.
 //!
 //! A store is opened for one bot; the others that it may hold are neither seen nor touched.

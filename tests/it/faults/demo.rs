@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::Left;
-use crate::check::refused;
 use crate::support::World;
 use crate::support::bot::Recipe;
 use crate::support::demo::{ALEX, Demo, recipe};
+use crate::support::output::refused;
 
 fn kept(world: &World) -> Recipe {
     recipe(world).arg("--store").arg("kept")

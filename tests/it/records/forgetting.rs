@@ -1,6 +1,7 @@
 //! What is forgotten takes along what was saved from it.
 
 use super::*;
+use crate::support::records::holding;
 
 #[tokio::test]
 async fn what_was_saved_from_a_forgotten_message_is_forgotten() {

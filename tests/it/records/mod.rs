@@ -21,9 +21,10 @@ use figaro_store::{PinStore, RecordStore, SettingsStore, TaskStore};
 use serde_json::{Value, json};
 
 use super::memories::{proposes, remembering};
-use super::task_tools::{call, calls, cards, error, results, says};
-use crate::check::{refused, words};
+use super::task_tools::cards;
 use crate::support::bot::Recipe;
+use crate::support::calls::{call, calls, error, results, says};
+use crate::support::output::{refused, words};
 use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
 
@@ -120,14 +121,4 @@ pub async fn reminds(world: &World, (who, chat): (i64, i64), words: &str) {
     let answer = says(world, chat, &format!("Dealt with: {words}")).await;
     let toast = world.press(who, &answer, "⏰ Remind").await;
     assert!(toast.starts_with("⏰ I will remind"), "{toast}");
-}
-
-/// How many of the stored entries hold these words.
-pub fn holding(world: &World, words: &str) -> Vec<String> {
-    let all = world.records().everything();
-    let is_in = |value: &[u8]| String::from_utf8_lossy(value).contains(words);
-    let hits = all.into_iter().flat_map(|(table, all)| all.into_iter().map(move |one| (table.clone(), one)));
-    hits.filter(|(_, (_, value))| is_in(value))
-        .map(|(table, (_, value))| format!("{table}: {}", String::from_utf8_lossy(&value)))
-        .collect()
 }

@@ -1,6 +1,7 @@
 //! Who sees and removes records in a group, and how the removal by the model is taken back.
 
 use super::*;
+use crate::support::records::holding;
 
 /// The group with the pack for the elderly, in which Ann has stated Mary, and a card of Ann's that shows her.
 async fn marys_card(world: &World) -> Value {

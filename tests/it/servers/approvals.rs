@@ -6,7 +6,7 @@ use figaro_offline::model::{Gate, ModelRequest, Reply};
 use serde_json::json;
 
 use super::{server, with};
-use crate::check::words;
+use crate::support::output::words;
 use crate::support::scene::{number, text};
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World, proc};
 

@@ -6,8 +6,8 @@ use figaro_offline::model::Reply;
 use serde_json::json;
 
 use super::{helper, server, variable, with};
-use crate::check::{refused, words};
 use crate::support::bot::Recipe;
+use crate::support::output::{refused, words};
 use crate::support::scene::text;
 use crate::support::{ANN, BOB, TIMEOUT, World};
 

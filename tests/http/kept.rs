@@ -134,7 +134,7 @@ async fn a_question_that_only_tests_leaves_nothing() {
     let sessions = gateway.get("/v1/sessions").user("ann").ok().await;
     assert_eq!(sessions["data"].as_array().unwrap().len(), 1, "{sessions}");
     assert!(gateway.bot.stop().success());
-    assert_eq!(crate::records::holding(&world, "secret of the test"), [""; 0]);
+    assert_eq!(crate::support::records::holding(&world, "secret of the test"), [""; 0]);
 }
 
 #[tokio::test]

@@ -7,10 +7,10 @@ use std::path::Path;
 use figaro_config::EngineKind::{Redb, Sled};
 use figaro_offline::model::Reply;
 
-use crate::check::words;
-use crate::store_command::{talked, with};
+use crate::command::{talked, with};
 use crate::support::bot::Recipe;
 use crate::support::canned::Canned;
+use crate::support::output::words;
 use crate::support::{World, listener};
 
 /// What a check says that finds something wrong.
@@ -182,7 +182,7 @@ async fn misspelt_names_are_told_with_the_likely_ones() {
     assert!(!bot.log().contains("EDITOR") && !bot.log().contains("secret-"), "{}", bot.log());
     assert!(bot.stop().success());
 
-    let message = crate::check::refused(&world, &recipe.unset("TELEGRAM_BOT_TOKEN")).await;
+    let message = crate::support::output::refused(&world, &recipe.unset("TELEGRAM_BOT_TOKEN")).await;
     assert!(message.contains("TELEGRAM_BOT_TOKEN is missing") && message.contains(hints[1]), "{message}");
     assert!(!message.contains("secret-"), "{message}");
 }

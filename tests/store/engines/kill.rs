@@ -85,7 +85,7 @@ async fn one_turn(store: &KvStore, conversation: Conversation, id: i64) {
 
 fn spawn_child(folder: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "--nocapture", "store::kill::write_until_killed"])
+        .args(["--ignored", "--exact", "--nocapture", "engines::kill::write_until_killed"])
         .current_dir(folder)
         .stdout(Stdio::piped())
         .spawn()

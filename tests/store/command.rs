@@ -13,9 +13,9 @@ use figaro_store::kv::KvStore;
 use figaro_store::{ConversationStore, ExternalStore, NoteStore, SettingsStore};
 use serde_json::json;
 
-use super::check::words;
-use super::history::asked;
-use super::task_tools::{call, says};
+use crate::support::calls::asked;
+use crate::support::calls::{call, says};
+use crate::support::output::words;
 use crate::support::records::Records;
 use crate::support::{ANN, World};
 

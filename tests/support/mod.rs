@@ -3,11 +3,14 @@
 
 pub mod arguments;
 pub mod bot;
+pub mod calls;
 pub mod canned;
 pub mod demo;
 pub mod dialogue;
 pub mod http;
+pub mod output;
 pub mod proc;
+pub mod provider;
 pub mod proxy;
 pub mod records;
 pub mod replay;

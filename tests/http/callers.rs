@@ -50,7 +50,7 @@ async fn an_e_mail_address_is_one_person_however_it_is_told() {
     asks.words().await;
     assert!(world.model.requests().pop().unwrap().body.to_string().contains("Zanzibar"));
     assert!(gateway.bot.stop().success());
-    assert_eq!(crate::records::holding(&world, "Example.com"), [""; 0]);
+    assert_eq!(crate::support::records::holding(&world, "Example.com"), [""; 0]);
 }
 
 #[tokio::test]

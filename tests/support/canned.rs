@@ -61,3 +61,7 @@ async fn serve(mut client: TcpStream, answers: Arc<Answers>) -> io::Result<()> {
     );
     client.write_all(answer.as_bytes()).await
 }
+
+/// A picture of one pixel.
+pub const PNG: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

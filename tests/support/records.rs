@@ -117,3 +117,13 @@ impl World {
         Records::of(&self.store_url())
     }
 }
+
+/// How many of the stored entries hold these words.
+pub fn holding(world: &World, words: &str) -> Vec<String> {
+    let all = world.records().everything();
+    let is_in = |value: &[u8]| String::from_utf8_lossy(value).contains(words);
+    let hits = all.into_iter().flat_map(|(table, all)| all.into_iter().map(move |one| (table.clone(), one)));
+    hits.filter(|(_, (_, value))| is_in(value))
+        .map(|(table, (_, value))| format!("{table}: {}", String::from_utf8_lossy(&value)))
+        .collect()
+}

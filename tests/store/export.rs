@@ -10,10 +10,10 @@ use figaro_offline::model::Reply;
 use figaro_store::NoteStore;
 use serde_json::{Value, json};
 
-use super::check::words;
-use super::history::asked;
-use super::store_command::{talked, url, with};
-use super::task_tools::says;
+use super::command::{talked, url, with};
+use crate::support::calls::asked;
+use crate::support::calls::says;
+use crate::support::output::words;
 use crate::support::records::Records;
 use crate::support::{ANN, World};
 

@@ -28,7 +28,7 @@ fn chat() -> String {
 
 #[tokio::test]
 async fn clients_that_people_use_are_answered_as_they_are() {
-    let all: Vec<Sent> = serde_saphyr::from_str(include_str!("http_clients.yaml")).unwrap();
+    let all: Vec<Sent> = serde_saphyr::from_str(include_str!("clients.yaml")).unwrap();
     let world = World::new().await;
     let gateway = world.gateway().await;
     for Sent { client, path, headers, body, reaches } in all {

@@ -6,8 +6,8 @@ use figaro_offline::model::{ModelRequest, Reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::records::holding;
 use crate::support::http::{Asking, Gateway, KEY, OWNER, TENANTS, said};
+use crate::support::records::holding;
 use crate::support::{TIMEOUT, World};
 
 const OTHER: &str = "key-of-another-0123";

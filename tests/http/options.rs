@@ -3,8 +3,8 @@
 use figaro_offline::model::{Part, Reply};
 use serde_json::{Value, json};
 
-use crate::providers::PNG;
 use crate::support::World;
+use crate::support::canned::PNG;
 use crate::support::http::{Gateway, frames, said, words};
 
 const RESPONSES: &str = "/v1/responses";

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use figaro_offline::model::{Gate, Reply};
 use futures::future::join_all;
 
-use crate::records::holding;
 use crate::support::World;
 use crate::support::http::{Gateway, KEY, OWNER};
+use crate::support::records::holding;
 
 /// More than one person may have running and waiting.
 const MANY: usize = 30;

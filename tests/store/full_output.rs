@@ -7,11 +7,11 @@ use std::process::Output;
 
 use figaro_config::EngineKind::Redb;
 
-use super::check::words;
-use super::store_command::talked;
+use super::command::talked;
 use crate::support::World;
 use crate::support::bot::Recipe;
 use crate::support::dialogue;
+use crate::support::output::words;
 
 /// Runs a command with what it prints going there.
 async fn printing_to(recipe: &Recipe, redirection: &str, args: &[&str]) -> Output {
