@@ -35,6 +35,7 @@ mod dm;
 mod embedder;
 #[cfg(feature = "local-embedder")]
 mod embedder_local;
+mod fact_calls;
 mod faults;
 mod forgetting;
 mod formats;

@@ -112,6 +112,9 @@ impl World {
             .set("SUMMARY_EVERY", "0")
             // So is a look for facts to remember, one for each message.
             .set("MEMORY_LIMIT", "0")
+            // Where there is one, no test waits a minute for it, or for a place at the one model.
+            .set("MEMORY_DELAY", "0")
+            .set("LLM_SLOTS", "1000")
             .set("OWNER_IDS", &ANN.to_string())
     }
 

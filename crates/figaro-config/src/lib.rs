@@ -192,6 +192,8 @@ pub struct LimitSettings {
     pub names_sessions: bool,
     /// The most memories of a person; 0 keeps none.
     pub memory_limit: usize,
+    /// So long a person has said nothing before what they said is read for facts.
+    pub memory_delay: Duration,
     /// People are asked before anything is remembered about them.
     pub asks_consent: bool,
     /// What is sent keeps to Telegram's limits.
@@ -345,6 +347,7 @@ impl LimitSettings {
             summary_every: read_summary_every(reader),
             names_sessions: reader.choice("SESSION_NAMES", &[("on", true), ("off", false)]),
             memory_limit: reader.number("MEMORY_LIMIT", 0..=1_000).try_into().unwrap_or_default(),
+            memory_delay: Duration::from_secs(reader.number("MEMORY_DELAY", 0..=3_600)),
             asks_consent: reader.choice("MEMORY_CONSENT", &[("given", false), ("ask", true)]),
             paced: reader.choice("TELEGRAM_RATES", &[("telegram", true), ("off", false)]),
         }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::time::Duration;
 
 use figaro_mcp::proxy::Proxies;
+use url::{Host, Url};
 
 use super::faults::Faults;
 use super::reader::Reader;
@@ -70,6 +71,8 @@ pub struct ModelSettings {
     pub proxies: Proxies,
     /// A stream that says nothing for so long has failed.
     pub idle_timeout: Duration,
+    /// A server of one's own answers so many requests at a time ([`Self::own_servers`]).
+    pub slots: usize,
 }
 
 impl ModelSettings {
@@ -91,6 +94,7 @@ impl ModelSettings {
             fallback,
             proxies: reader.proxies("LLM_PROXY"),
             idle_timeout: read_idle_timeout(reader),
+            slots: read_slots(reader),
         }
     }
 
@@ -110,6 +114,7 @@ impl ModelSettings {
             fallback: Vec::new(),
             proxies: reader.proxies("LLM_PROXY"),
             idle_timeout: read_idle_timeout(&mut reader),
+            slots: read_slots(&mut reader),
         };
         reader.finish_part(settings)
     }
@@ -125,6 +130,13 @@ impl ModelSettings {
         let own_address =
             default.variable(Role::BaseUrl).is_some_and(|url| reader.url(url.name) != url.default);
         other || own_address || default.variable(Role::Key).is_some_and(|key| reader.get(key.name).is_some())
+    }
+
+    /// The providers whose servers are one's own: Ollama, and those at an address of this machine or a private network.
+    pub fn own_servers(&self) -> impl Iterator<Item = &'static str> {
+        let own =
+            self.providers.iter().filter(|provider| provider.name == "ollama" || is_own(&provider.base_url));
+        own.map(|provider| provider.name)
     }
 
     /// The keys of all services.
@@ -178,6 +190,21 @@ fn is_default(spec: &ProviderSpec, base_url: &str) -> bool {
 
 pub(super) fn read_idle_timeout(reader: &mut Reader<'_>) -> Duration {
     Duration::from_secs(reader.number("LLM_IDLE_TIMEOUT", 1..=600))
+}
+
+fn read_slots(reader: &mut Reader<'_>) -> usize {
+    reader.number("LLM_SLOTS", 1..=1_000).try_into().unwrap_or(1)
+}
+
+/// Whether an address is of this machine or a private network. A name without a dot is one of a network of containers.
+fn is_own(base_url: &str) -> bool {
+    let Ok(url) = Url::parse(base_url) else { return false };
+    match url.host() {
+        Some(Host::Ipv4(number)) => number.is_loopback() || number.is_private() || number.is_link_local(),
+        Some(Host::Ipv6(number)) => number.is_loopback() || number.is_unique_local(),
+        Some(Host::Domain(name)) => !name.contains('.') || name.ends_with(".local"),
+        None => false,
+    }
 }
 
 /// The address; where there is neither one nor a default, what is wrong is that it is missing.

@@ -56,6 +56,11 @@ const LAST: &[Variable] = &[
         "60",
         "A model that says nothing for so many seconds has failed (1 to 600).",
     ),
+    variable(
+        "LLM_SLOTS",
+        "1",
+        "How many requests a model server of your own answers at a time: Ollama, and any at an address of this machine or a private network. Work in the background waits until there is room, and makes room for questions (1 to 1000).",
+    ),
     secret(
         "TAVILY_API_KEY",
         "",
@@ -117,7 +122,12 @@ const LAST: &[Variable] = &[
     variable(
         "MEMORY_LIMIT",
         "50",
-        "The most facts that are remembered about a person, taken from what they say by one short call a message; above it the least used one goes (0 to 1000; 0 remembers none).",
+        "The most facts that are remembered about a person, taken from what they say by short calls in the background; above it the least used one goes (0 to 1000; 0 remembers none).",
+    ),
+    variable(
+        "MEMORY_DELAY",
+        "60",
+        "Once a person has said nothing for so many seconds, or has sent eight messages, what they said is read for facts, all by one call (0 to 3600).",
     ),
     variable(
         "MEMORY_CONSENT",

@@ -8,6 +8,7 @@ use futures::{StreamExt, stream};
 use tokio::sync::oneshot;
 
 use super::Ledger;
+use super::slots::Slot;
 use super::tree::Drawn;
 use figaro_base::ids::ReservationId;
 use figaro_base::text::estimate_tokens;
@@ -31,6 +32,8 @@ pub struct MeteredStream {
     bill: Bill,
     may_search: bool,
     room: Room,
+    /// Held until the call ends.
+    _slot: Option<Slot>,
 }
 
 /// What may still come of an answer.
@@ -112,8 +115,14 @@ impl fmt::Debug for MeteredStream {
 }
 
 impl MeteredStream {
-    pub(super) const fn new(stream: EventStream, bill: Bill, may_search: bool, room: Room) -> Self {
-        Self { stream, bill, may_search, room }
+    pub(super) const fn new(
+        stream: EventStream,
+        bill: Bill,
+        may_search: bool,
+        room: Room,
+        slot: Option<Slot>,
+    ) -> Self {
+        Self { stream, bill, may_search, room, _slot: slot }
     }
 
     /// The next piece of the answer; `None` at its end. An answer that goes on beyond its bound ends there, as one does

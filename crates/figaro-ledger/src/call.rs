@@ -89,14 +89,43 @@ impl Ledger {
         self.call_for(Way::Within(drawing), model, request, payer).await
     }
 
-    /// As [`Self::call`], for work that nobody waits for: names of sessions, summaries, memories. All such calls together have
-    /// a share of the caps of their own and leave the last tenth of the caps to people's questions. The answer is as long as
-    /// `max_tokens` says, or the call is refused; the provider does not search the web.
+    /// Calls a model for work that nobody waits for, such as names of sessions, summaries and memories, and reads its answer to the
+    /// end. All such calls together have a share of the caps of their own and leave the last tenth of the caps to people's
+    /// questions. The answer is as long as `max_tokens` says, or the call is refused; the provider does not search the web.
+    /// Where its server takes few requests at a time ([`Slots`]), it waits for a place, and begins anew when a question
+    /// needs that.
     ///
     /// # Errors
-    /// [`LedgerError::OverBudget`] where today leaves no room for it: [`Ledger::resets_at`] says when there will be. Others
-    /// as for [`Self::call`].
-    pub async fn background(
+    /// [`LedgerError::OverBudget`] where today leaves no room for it: [`Ledger::resets_at`] says when there will be;
+    /// [`LedgerError::Slow`] if the call takes longer than `limit`, not counting the wait. Others as for [`Self::call`]; also
+    /// when the call breaks off.
+    pub async fn background_text(
+        self: &Arc<Self>,
+        model: &ModelName,
+        request: Request,
+        payer: Payer,
+        limit: Duration,
+    ) -> Result<Written, LedgerError> {
+        loop {
+            let slot = self.slots.background(&model.provider).await;
+            let made = async { written(self.background(model, request.clone(), payer.clone()).await?).await };
+            let wanted = async {
+                match &slot {
+                    Some(slot) => slot.wanted().await,
+                    None => std::future::pending().await,
+                }
+            };
+            // Dropping a call under way ends it at the server, too.
+            tokio::select! {
+                biased;
+                made = tokio::time::timeout(limit, made) => return made.unwrap_or(Err(LedgerError::Slow)),
+                () = wanted => {}
+            }
+        }
+    }
+
+    /// Begins a call that nobody waits for.
+    pub(super) async fn background(
         self: &Arc<Self>,
         model: &ModelName,
         request: Request,
@@ -104,25 +133,6 @@ impl Ledger {
     ) -> Result<MeteredStream, LedgerError> {
         let request = Request { web_search: false, ..request };
         self.call_for(Way::Alone(Purpose::Background), model, request, payer).await
-    }
-
-    /// As [`Self::background`], read to its end.
-    ///
-    /// # Errors
-    /// As for [`Self::background`]; also when the call breaks off.
-    pub async fn background_text(
-        self: &Arc<Self>,
-        model: &ModelName,
-        request: Request,
-        payer: Payer,
-    ) -> Result<Written, LedgerError> {
-        let mut call = self.background(model, request, payer).await?;
-        let mut pass = Pass::default();
-        while let Some(event) = call.next().await {
-            pass.absorb(event?);
-        }
-        let text = (pass.filtered.is_none() && !pass.cut_short).then_some(pass.text);
-        Ok(Written { text, usage: pass.usage.unwrap_or_default() })
     }
 
     async fn call_for(
@@ -146,7 +156,12 @@ impl Ledger {
         }
         let may_search = self.models.may_search(&order, &request);
         let room = Room::new(request.settings.max_tokens);
-        Ok(MeteredStream::new(self.models.stream(&order, &request), bill, may_search, room))
+        let slot = match way.purpose() {
+            Purpose::Turn => self.slots.question(&model.provider),
+            // Its caller holds a place.
+            Purpose::Background => None,
+        };
+        Ok(MeteredStream::new(self.models.stream(&order, &request), bill, may_search, room, slot))
     }
 
     /// Sets aside what a call may come to, and bounds it by that.
@@ -237,4 +252,13 @@ impl Ledger {
             Err(_closed) => Err(LedgerError::Store),
         }
     }
+}
+
+async fn written(mut call: MeteredStream) -> Result<Written, LedgerError> {
+    let mut pass = Pass::default();
+    while let Some(event) = call.next().await {
+        pass.absorb(event?);
+    }
+    let text = (pass.filtered.is_none() && !pass.cut_short).then_some(pass.text);
+    Ok(Written { text, usage: pass.usage.unwrap_or_default() })
 }

@@ -6,6 +6,7 @@
 mod bill;
 mod call;
 mod embedder;
+mod slots;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -31,6 +32,7 @@ use figaro_store::{StoreError, UsageStore};
 pub use bill::MeteredStream;
 pub use call::Drawing;
 pub use embedder::MeteredEmbedder;
+pub use slots::Slots;
 pub use tree::{DrawnBy, Tree};
 
 /// Keeps account of all model calls.
@@ -45,6 +47,7 @@ pub struct Ledger {
     zone: Tz,
     clock: Clock,
     background: TaskTracker,
+    slots: Arc<Slots>,
     today: Mutex<Today>,
     booked: Notify,
 }
@@ -88,6 +91,8 @@ pub struct LedgerParts {
     pub clock: Clock,
     /// Tracks bookings that nobody waits for.
     pub background: TaskTracker,
+    /// The servers that take few requests at a time.
+    pub slots: Slots,
 }
 
 /// Why a call was not made, or broke off.
@@ -105,6 +110,9 @@ pub enum LedgerError {
     /// Nothing could be set aside for it; the log says why.
     #[error("the store failed")]
     Store,
+    /// It took longer than the caller wants to wait.
+    #[error("the model took too long")]
+    Slow,
 }
 
 impl LedgerError {
@@ -116,6 +124,7 @@ impl LedgerError {
             Self::OverBudget => "over_budget",
             Self::Unpriced(_) => "unpriced",
             Self::Store => "store",
+            Self::Slow => "slow",
         }
     }
 }
@@ -126,11 +135,24 @@ impl Ledger {
     /// # Errors
     /// When the store fails.
     pub async fn open(parts: LedgerParts) -> Result<Arc<Self>, StoreError> {
-        let LedgerParts { models, store, prices, caps, background_percent, zone, clock, background } = parts;
+        let LedgerParts { models, store, prices, caps, background_percent, zone, clock, background, slots } =
+            parts;
         store.book_reserved().await?;
         let (today, booked) = (Mutex::default(), Notify::new());
-        let ledger =
-            Self { models, store, prices, caps, background_percent, zone, clock, background, today, booked };
+        let slots = Arc::new(slots);
+        let ledger = Self {
+            models,
+            store,
+            prices,
+            caps,
+            background_percent,
+            zone,
+            clock,
+            background,
+            slots,
+            today,
+            booked,
+        };
         let date = ledger.date();
         let spendings = ledger.store.spent(date..=date).await?;
         let of = |spent: Spent| Day { spent, reserved: Spent::default() };
@@ -164,7 +186,7 @@ impl Ledger {
     }
 
     /// Whether today's caps leave any room for calls that nobody waits for. Whether a certain call fits,
-    /// [`Self::background`] says.
+    /// [`Self::background_text`] says.
     #[must_use]
     pub fn has_spare(&self) -> bool {
         let today = self.roll_over();

@@ -194,6 +194,7 @@ impl World {
             zone: chrono_tz::Europe::Riga,
             clock: Clock::told_by(move || evening() + TimeDelta::minutes(passed.load(Ordering::SeqCst))),
             background: background.clone(),
+            slots: Slots::default(),
         };
         Self { ledger: Ledger::open(parts).await.unwrap(), talker, books, minutes, background }
     }
@@ -326,7 +327,7 @@ async fn an_answer_ends_at_its_bound_whatever_the_provider_sends() {
         let events = [Event::TextDelta(text.clone()), Event::TextDelta(text)].map(Ok);
         let bill = Bill::new(Arc::clone(&world.ledger), payer(), usage::Purpose::Turn, name("fake:known"), 1);
         let endless = stream::iter(events).chain(stream::pending()).boxed();
-        let mut call = MeteredStream::new(endless, bill, false, Room::new(asked));
+        let mut call = MeteredStream::new(endless, bill, false, Room::new(asked), None);
         let Some(Ok(Event::TextDelta(taken))) = call.next().await else { panic!("no text") };
         assert_eq!(taken.len(), bytes, "what fits is kept");
         let end = call.next().await;
@@ -338,7 +339,7 @@ async fn an_answer_ends_at_its_bound_whatever_the_provider_sends() {
     let hidden = stream::iter(std::iter::repeat_n(Ok(Event::Private(part)), 1000)).boxed();
     let mut bill = Bill::new(Arc::clone(&world.ledger), payer(), usage::Purpose::Turn, name("fake:known"), 1);
     bill.reserve(world.ledger.date(), Spent::default(), 5_000);
-    let mut call = MeteredStream::new(hidden, bill, false, Room::new(None));
+    let mut call = MeteredStream::new(hidden, bill, false, Room::new(None), None);
     let mut parts = 0;
     let usage = loop {
         match call.next().await {

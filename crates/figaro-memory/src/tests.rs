@@ -22,7 +22,7 @@ use figaro_config::{EngineKind, StoreUrl};
 use figaro_domain::conversation::{EntryKey, Message, Role};
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::Payer;
-use figaro_ledger::{Ledger, LedgerParts};
+use figaro_ledger::{Ledger, LedgerParts, Slots};
 use figaro_policy::budget::Caps;
 use figaro_provider::embed::{EmbedError, Embedded, Embedder, Purpose};
 use figaro_provider::models::Models;
@@ -168,6 +168,7 @@ impl Scene {
             zone: chrono_tz::UTC,
             clock: Clock::system(),
             background: TaskTracker::new(),
+            slots: Slots::default(),
         };
         let ledger = Ledger::open(parts).await.unwrap();
         let meaning = Meaning::new(embedder.clone(), ledger, Clock::system());

@@ -14,7 +14,7 @@ use figaro_base::ids::{BotId, UserId};
 use figaro_base::shutdown::TaskTracker;
 use figaro_config::{MemorySettings, StoreUrl};
 use figaro_domain::model::ModelName;
-use figaro_ledger::{Ledger, LedgerParts};
+use figaro_ledger::{Ledger, LedgerParts, Slots};
 use figaro_memory::{Chats, Meaning};
 use figaro_policy::budget::Caps;
 use figaro_provider::models::Models;
@@ -87,6 +87,7 @@ impl Opened {
             zone: settings.timezone,
             clock: self.clock.clone(),
             background: self.background.clone(),
+            slots: Slots::default(),
         };
         let ledger = Ledger::open(parts).await.map_err(|error| Refusal(error.to_string()))?;
         let meaning = Meaning::new(embedder, ledger, self.clock.clone());

@@ -47,7 +47,7 @@ use figaro_agent::turn::queue::Mailboxes;
 use figaro_agent::turn::window::BotName;
 use figaro_base::clock::Clock;
 use figaro_config::Settings;
-use figaro_ledger::{Ledger, LedgerParts};
+use figaro_ledger::{Ledger, LedgerParts, Slots};
 use figaro_mcp_client::servers::Servers;
 use figaro_policy::budget::Caps;
 use figaro_provider::Providers;
@@ -234,6 +234,7 @@ async fn ledger(base: &Base, providers: &Providers) -> Result<Arc<Ledger>, Refus
         clock: base.clock.clone(),
         // What turns that are being stopped have cost is booked still.
         background: base.groups.back.clone(),
+        slots: Slots::new(base.settings.model.slots, base.settings.model.own_servers()),
     };
     Ledger::open(parts).await.map_err(|error| Refusal(error.to_string()))
 }

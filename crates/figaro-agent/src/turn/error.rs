@@ -72,7 +72,7 @@ impl TurnError {
         match error {
             LedgerError::Model(error) => Self::of_model(error, &ledger.models, model).await,
             LedgerError::Unpriced(model) => Self::Unpriced(model),
-            LedgerError::Store => Self::Internal,
+            LedgerError::Store | LedgerError::Slow => Self::Internal,
             LedgerError::OverBudget => {
                 let (at, zone) = ledger.resets_at();
                 Self::OverBudget { time: at.format("%H:%M").to_string(), zone: zone.name().to_owned() }

@@ -33,7 +33,7 @@ const MESSAGE_CHARS: usize = 500;
 /// The bound on the answer: a name is short, and models that reason do so before it.
 const MAX_TOKENS: u32 = 400;
 /// How long all of it may take.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// Names sessions. Cheap to clone; the pipeline calls it when a turn has ended.
 #[derive(Debug, Clone)]
@@ -91,15 +91,10 @@ impl Namer {
         }
         let this = self.clone();
         self.background.spawn("naming", async move {
-            let naming = tokio::time::timeout(TIMEOUT, this.name(&unnamed));
             tokio::select! {
                 () = this.background.stopping() => {}
-                named = naming => match named {
-                    Ok(Ok(())) => {}
-                    Ok(Err(error)) => {
-                        tracing::warn!(%error, session = %unnamed.session, "a session could not be named");
-                    }
-                    Err(_elapsed) => tracing::warn!(session = %unnamed.session, "naming a session took too long"),
+                named = this.name(&unnamed) => if let Err(error) = named {
+                    tracing::warn!(%error, session = %unnamed.session, "a session could not be named");
                 },
             }
             this.with_busy(|busy| busy.remove(&unnamed.session));
@@ -140,7 +135,8 @@ impl Namer {
             settings,
             ..Request::new(unnamed.model.model.clone(), instructions, vec![Item::user(transcript(said))])
         };
-        let written = self.ledger.background_text(&unnamed.model, request, unnamed.payer.clone()).await?;
+        let written =
+            self.ledger.background_text(&unnamed.model, request, unnamed.payer.clone(), LIMIT).await?;
         // What is withheld is no name, and the beginning of one is none either.
         Ok(written.text.unwrap_or_default())
     }

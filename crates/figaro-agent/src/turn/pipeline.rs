@@ -32,6 +32,7 @@ use figaro_domain::task::Task;
 use figaro_domain::turn::{ActiveTurn, Approved, GoneOn, TurnEnd};
 use figaro_domain::usage::Payer;
 use figaro_memory::VectorMaker;
+use figaro_memory::facts::{Said, may_hold_fact};
 use figaro_store::{ConversationStore, StoreError, TaskStore};
 
 /// Runs the jobs of the queues: passes a turn from preparation to its end.
@@ -51,7 +52,7 @@ pub struct Turns {
     pub namer: Namer,
     /// Summarises sessions, beside all turns.
     pub summariser: Summariser,
-    /// Takes facts from what people say once it is stored.
+    /// Takes facts from what people say once they are quiet.
     pub extractor: Extractor,
     /// Makes the vectors of messages once a turn has ended.
     pub vectors: VectorMaker,
@@ -102,20 +103,18 @@ impl Turns {
         match self.conversations.begin_turn(conversation, &question.parts, self.reporter.now()).await {
             // The very turn was begun before: it goes on where it was.
             Ok(turn) if turn.checkpoint.is_some() => self.resume(turn, question, control).await,
-            Ok(turn) => {
-                if let Some(part) = question.parts.iter().find(|part| part.may_hold_facts()) {
-                    self.extractor.look(&part.speaker.user);
-                }
-                self.work(turn, question, TakenUp::default(), control).await
-            }
+            Ok(turn) => self.work(turn, question, TakenUp::default(), control).await,
             Err(error) => self.not_begun(&error, &question).await,
         }
     }
 
-    /// The question, of which nothing is read for facts where nothing is remembered, or where it only tests an agent.
+    /// The question, of which nothing is read for facts where nothing is remembered, where it only tests an agent, and where
+    /// its words can hold none.
     fn learning(&self, mut question: Question) -> Question {
         let is_on = self.extractor.is_on() && !question.client.is_eval;
-        question.parts.iter_mut().for_each(|part| part.learns &= is_on);
+        for part in &mut question.parts {
+            part.learns &= is_on && may_hold_fact(Said { text: &part.text, foreign: &part.foreign });
+        }
         question
     }
 
@@ -273,6 +272,10 @@ impl Turns {
                 }
                 self.namer.after(&turn, &question, &outcome);
                 self.summariser.after(&turn);
+                let said = question.parts.iter().filter(|part| part.may_hold_facts());
+                for part in said {
+                    self.extractor.said(&part.speaker.user, 1);
+                }
                 if let Some(asker) = question.asker() {
                     let chat = turn.conversation.chat;
                     self.vectors.after_turn(Payer { chat, user: asker.user.clone() });

@@ -17,5 +17,5 @@ pub(super) use own::sentences;
 
 pub use judge::{Said, may_hold_fact};
 pub use plan::{Known, plan};
-pub use proposal::{read, schema};
+pub use proposal::{Proposal, read, schema};
 pub use secrets::has_secret;

@@ -1,6 +1,7 @@
 //! The call of a model that summarises a run of messages: what it is sent, and what counts as an answer.
 
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,6 +19,8 @@ use figaro_store::{SettingsStore, StoreError};
 
 /// The bound on the answer; models that reason do so before it.
 const MAX_TOKENS: u32 = 1_000;
+/// How long one summary may take.
+const LIMIT: Duration = Duration::from_secs(90);
 /// All messages together take at most about so many tokens; where they are more, each is cut to fewer characters.
 const MAX_INPUT: usize = 4_000;
 const MESSAGE_CHARS: [usize; 5] = [600, 300, 150, 60, 20];
@@ -71,8 +74,6 @@ pub(super) enum Failed {
     Model(#[from] LedgerError),
     #[error("the answer of the model is no summary: {0}")]
     NoSummary(&'static str),
-    #[error("it took too long")]
-    TooLong,
     #[error("{0}")]
     Prompt(String),
 }
@@ -82,7 +83,7 @@ impl Failed {
     pub(super) const fn tries(&self) -> u8 {
         match self {
             Self::NoSummary(_) => 2,
-            Self::Store(_) | Self::Model(_) | Self::TooLong | Self::Prompt(_) => 1,
+            Self::Store(_) | Self::Model(_) | Self::Prompt(_) => 1,
         }
     }
 }
@@ -107,7 +108,7 @@ impl Asking {
             schema: Some(AnswerSchema { name: "summary".to_owned(), schema: SCHEMA.clone() }),
             ..Request::new(model.model.clone(), instructions, vec![Item::user(transcript(covered))])
         };
-        let written = self.ledger.background_text(&model, request, Payer { chat, user }).await?;
+        let written = self.ledger.background_text(&model, request, Payer { chat, user }, LIMIT).await?;
         spent(written.usage);
         let text = written.text.ok_or(Failed::NoSummary("it was withheld, or ended in the middle"))?;
         read(&text).map_err(Failed::NoSummary)

@@ -7,7 +7,6 @@ mod now;
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures::future::join_all;
@@ -37,8 +36,6 @@ const PAUSES_MIN: [i64; 5] = [1, 5, 30, 120, 360];
 /// So many summaries of a session are asked for at once. What lies further back, as in a store of an older version, is not worth
 /// their cost: what matters is taken out of it likewise.
 const BACKLOG: u32 = 20;
-/// How long one summary may take.
-const TIMEOUT: Duration = Duration::from_secs(90);
 /// Nothing told of work, it looks again.
 const LOOK_AGAIN: TimeDelta = TimeDelta::minutes(10);
 
@@ -143,8 +140,7 @@ impl Summariser {
 
     /// Summarises one run of a session, or counts that it could not. Gives until when nothing more can be done at all.
     async fn work(&self, job: SummaryJob) -> Option<DateTime<Utc>> {
-        let made = tokio::time::timeout(TIMEOUT, self.summarise(&job)).await;
-        let error = match made.unwrap_or(Err(Failed::TooLong)) {
+        let error = match self.summarise(&job).await {
             Ok(()) => return None,
             Err(Failed::Model(LedgerError::OverBudget)) => {
                 tracing::debug!("today's share of background work is used up; summaries are made tomorrow");

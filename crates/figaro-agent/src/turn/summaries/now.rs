@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::Summariser;
 use super::ask::{Failed, Made};
-use super::{Summariser, TIMEOUT};
 use figaro_base::ids::{EntryId, SessionId};
 use figaro_domain::conversation::Message;
 use figaro_domain::summary::{Run, Summary, is_said, whole_run};
@@ -103,8 +103,8 @@ impl Summariser {
         if !covered.iter().any(|message| is_said(message)) {
             return Err(Unmade::Nothing);
         }
-        let made = tokio::time::timeout(TIMEOUT, self.asking.ask(&open.session, &covered, spent)).await;
-        let made: Made = made.unwrap_or(Err(Failed::TooLong)).map_err(|error| match error {
+        let made = self.asking.ask(&open.session, &covered, spent).await;
+        let made: Made = made.map_err(|error| match error {
             Failed::Store(error) => Unmade::Store(error),
             Failed::Model(LedgerError::OverBudget) => Unmade::OverBudget,
             error => Unmade::Model(error.to_string()),

@@ -1,16 +1,22 @@
 //! Takes facts about people from what they say, in the background: a model proposes, rules decide (`memory::facts`), and the
-//! store changes in one commit that takes the marks of the messages away. No turn waits for it. A mark is written with the
-//! message, so that what was said before a stop is read after it, once.
+//! store changes in one commit that takes the marks of the messages away. No turn waits for it: messages are read together once
+//! their writer is quiet. A mark is written with the message, so that what was said before a stop is read after it, once.
 
-use std::collections::{HashMap, HashSet};
+mod misfits;
+mod pending;
+
+use std::collections::HashSet;
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
+pub use self::misfits::Misfits;
+pub use self::pending::Pending;
 use crate::channel::Channel;
 use crate::delivery::{Bus, TurnEventKind};
 use figaro_base::clock::Clock;
@@ -26,29 +32,30 @@ use figaro_domain::profile::Consent;
 use figaro_domain::usage::Payer;
 use figaro_ledger::{Ledger, LedgerError};
 use figaro_memory::RecordBooks;
-use figaro_memory::facts::{Known, Said, may_hold_fact, plan, read, schema};
+use figaro_memory::facts::{Known, Proposal, plan, read, schema};
 use figaro_prompts::{LabelledText, Prompts, UnreadView};
-use figaro_provider::fold::Pass;
 use figaro_provider::{AnswerSchema, Item, Request};
 use figaro_store::{
     FactStore, ProfileStore, ReadFacts, Reading, SessionStore, SettingsStore, StoreError, UnreadBatch,
 };
 
 /// So much is read at once.
-const READING: Reading = Reading { messages: 10, before: 6, tries: 5 };
+const READING: Reading = Reading { messages: 12, before: 6, tries: 4 };
 /// So much of each message is read.
 const MESSAGE_CHARS: usize = 1_500;
 /// So much of each message before it.
 const BEFORE_CHARS: usize = 300;
 /// So many records of the chat are seen with them.
 const MAX_RECORDS: usize = 60;
-/// The bound on the answer.
-const MAX_TOKENS: u32 = 2_000;
+/// The bound on the answer; models that reason do so before it.
+const MAX_TOKENS: u32 = 1_000;
 /// How long an answer may take.
-const TIMEOUT: Duration = Duration::from_secs(90);
+const LIMIT: Duration = Duration::from_secs(90);
+/// After a failure so many minutes pass, each time more.
+const PAUSES_MIN: [u64; 3] = [5, 60, 360];
 /// So many people's messages are read at the same time.
 pub const AT_ONCE: usize = 2;
-/// What was left, because a model failed or the budget was used up, is tried again so often.
+/// What was left, because the budget was used up or nobody has agreed, is looked at again so often.
 const AGAIN_AFTER: Duration = Duration::from_secs(300);
 
 /// The records of a chat that facts are seen together with. There are none in a chat that has chosen no context pack.
@@ -104,8 +111,10 @@ pub struct Extractor {
     pub background: TaskTracker,
     /// What is kept.
     pub rules: MemoryRules,
-    /// The people whose messages are being read, and whether they have said more since.
-    pub busy: Arc<Mutex<HashMap<UserId, bool>>>,
+    /// The people whose messages are to be read.
+    pub pending: Pending,
+    /// How well each model did.
+    pub misfits: Misfits,
     /// The people who could not be asked.
     pub unreached: Arc<Mutex<HashSet<UserId>>>,
     /// Bounds how many are read at the same time.
@@ -119,12 +128,13 @@ enum Failed {
     Store(#[from] StoreError),
     #[error(transparent)]
     Model(#[from] LedgerError),
-    #[error("the model took too long")]
-    Slow,
     #[error("{0}")]
     Prompt(String),
     #[error("the answer is not what was asked for: {0}")]
     Answer(String),
+    /// The model has given no answer of use for a while.
+    #[error("its answers were of no use; it is left alone until {0}")]
+    Resting(DateTime<Utc>),
 }
 
 impl Extractor {
@@ -134,36 +144,28 @@ impl Extractor {
         self.rules.limit > 0
     }
 
-    /// Has the messages of a person read that were not read yet. Returns at once. Of one person one job runs at a time: what
-    /// comes meanwhile is read together by the next.
-    pub fn look(&self, user: &UserId) {
-        if !self.is_on() {
-            return;
+    /// Notes that a person has said something, so many messages: they are read once the person is quiet, or when there are many.
+    /// Returns at once.
+    pub(super) fn said(&self, user: &UserId, messages: usize) {
+        if self.is_on() && self.pending.said(user, messages) {
+            self.attend_to(user);
         }
-        let is_free = self.with_busy(|busy| match busy.get_mut(user) {
-            Some(more) => {
-                *more = true;
-                false
-            }
-            None => busy.insert(user.clone(), false).is_none(),
-        });
-        if !is_free {
-            return;
-        }
-        let (this, user) = (self.clone(), user.clone());
-        self.background.spawn("extraction", async move {
-            tokio::select! {
-                () = this.background.stopping() => {}
-                () = this.work(&user) => {}
-            }
-        });
     }
 
-    /// Goes on with what a stop, a failure or a used budget has left, until the bot stops.
+    /// Has the messages of a person read now that were not read yet. Returns at once.
+    pub fn look(&self, user: &UserId) {
+        if self.is_on() && self.pending.hurry(user) {
+            self.attend_to(user);
+        }
+    }
+
+    /// Goes on with what a stop, a used budget or a missing consent has left, until the bot stops.
     pub async fn tend(self) {
         while self.is_on() && !self.background.is_stopping() {
             match self.facts.people_with_unread().await {
-                Ok(people) => people.iter().for_each(|user| self.look(user)),
+                Ok(people) => {
+                    people.iter().filter(|user| !self.pending.has(user)).for_each(|user| self.look(user));
+                }
                 Err(error) => {
                     tracing::error!(%error, label = error.label(), "what is still to be read could not be looked up");
                 }
@@ -175,28 +177,40 @@ impl Extractor {
         }
     }
 
+    /// Of one person one job runs at a time.
+    fn attend_to(&self, user: &UserId) {
+        let (this, user) = (self.clone(), user.clone());
+        self.background.spawn("extraction", async move {
+            tokio::select! {
+                () = this.background.stopping() => {}
+                () = this.work(&user) => {}
+            }
+        });
+    }
+
     async fn work(&self, user: &UserId) {
+        let mut failures = 0;
         loop {
+            self.pending.due(user).await;
             let Ok(_permit) = self.at_once.acquire().await else { return };
             match self.next(user).await {
-                Ok(true) => continue,
+                Ok(true) => {
+                    failures = 0;
+                    self.pending.hurry(user);
+                }
+                Ok(false) if self.pending.end(user) => return,
                 Ok(false) => {}
-                Err(error @ Failed::Answer(_)) => {
-                    // The tries of each message bound this.
-                    tracing::warn!(%error, "no facts were taken from messages");
-                    continue;
+                Err(error) => {
+                    let minutes = PAUSES_MIN.get(failures).or(PAUSES_MIN.last()).copied().unwrap_or_default();
+                    let mut pause = Duration::from_secs(minutes * 60);
+                    if let Failed::Resting(until) = error {
+                        pause = (until - self.clock.now()).to_std().unwrap_or_default();
+                    } else {
+                        failures += 1;
+                        tracing::warn!(%error, minutes, "no facts were taken from messages; they are read again later");
+                    }
+                    self.pending.rest(user, pause);
                 }
-                Err(error) => tracing::warn!(%error, "facts are taken from messages later"),
-            }
-            let has_more = self.with_busy(|busy| {
-                let has_more = busy.insert(user.clone(), false) == Some(true);
-                if !has_more {
-                    busy.remove(user);
-                }
-                has_more
-            });
-            if !has_more {
-                return;
             }
         }
     }
@@ -220,22 +234,17 @@ impl Extractor {
             return self.ask(user, &batch).await;
         }
         let read = self.read(user, &batch).await;
-        if let Err(Failed::Model(_) | Failed::Slow | Failed::Prompt(_)) = &read {
+        // An answer of no use and one that never came count as tries.
+        let counts =
+            matches!(read, Err(Failed::Answer(_) | Failed::Model(LedgerError::Slow) | Failed::Store(_)));
+        if read.is_err() && !counts {
             self.facts.return_unread(user, &ids(&batch)).await?;
         }
         read.map(|()| true)
     }
 
-    /// Asks a person whether facts may be remembered, where they have said something that may be one; they are asked once.
+    /// Asks a person whether facts may be remembered, as they have said something that may be one; they are asked once.
     async fn ask(&self, user: &UserId, batch: &UnreadBatch) -> Result<bool, Failed> {
-        let is_fact = batch
-            .messages
-            .iter()
-            .any(|(unread, message)| may_hold_fact(Said { text: &message.text, foreign: &unread.foreign }));
-        if !is_fact {
-            self.end(user, batch, Vec::new()).await?;
-            return Ok(true);
-        }
         self.facts.return_unread(user, &ids(batch)).await?;
         // Who could not be written to from a group is asked once they write to the bot themselves.
         if batch.chat.is_group() && self.with_unreached(|unreached| unreached.contains(user)) {
@@ -252,9 +261,7 @@ impl Extractor {
     async fn read(&self, user: &UserId, batch: &UnreadBatch) -> Result<(), Failed> {
         let mut memories = self.facts.memories(user).await?;
         memories.retain(|memory| memory.is_shown_to(user, batch.chat));
-        let answer = tokio::time::timeout(TIMEOUT, self.propose(user, batch, &memories));
-        let answer = answer.await.map_err(|_elapsed| Failed::Slow)??;
-        let proposals = read(&answer).map_err(Failed::Answer)?;
+        let proposals = self.propose(user, batch, &memories).await?;
         let known = Known { chat: batch.chat, messages: &batch.messages, memories: &memories };
         let planned = plan(known, &proposals);
         for (at, refusal) in &planned.refused {
@@ -280,8 +287,56 @@ impl Extractor {
         self.facts.end_reading(user, facts).await
     }
 
-    /// What a model proposes, as it wrote it.
-    async fn propose(&self, user: &UserId, batch: &UnreadBatch, known: &[Memory]) -> Result<String, Failed> {
+    /// What a model proposes. An answer that cannot be read is complained of, once.
+    async fn propose(
+        &self,
+        user: &UserId,
+        batch: &UnreadBatch,
+        known: &[Memory],
+    ) -> Result<Vec<Proposal>, Failed> {
+        let model = self.model(batch).await?;
+        if let Some(until) = self.misfits.rests(&model, self.clock.now()) {
+            return Err(Failed::Resting(until));
+        }
+        let mut request = self.request(&model, user, batch, known).await?;
+        let payer = Payer { chat: batch.chat, user: user.clone() };
+        let answer = self.ask_model(&model, &request, &payer).await?;
+        let complaint = match read(&answer) {
+            Ok(proposals) => {
+                self.misfits.fits(&model);
+                return Ok(proposals);
+            }
+            Err(complaint) => complaint,
+        };
+        request.items.push(Item::Assistant { text: answer, calls: Vec::new(), private: Vec::new() });
+        request
+            .items
+            .push(Item::user(format!("That cannot be read: {complaint}. Reply with the JSON alone.")));
+        let answer = self.ask_model(&model, &request, &payer).await?;
+        match read(&answer) {
+            Ok(_) => self.misfits.fits(&model),
+            Err(_) => {
+                if let Some(until) = self.misfits.misfits(&model, self.clock.now()) {
+                    tracing::warn!(%model, %until, "the model cannot be used to take facts from messages; it is left alone");
+                }
+            }
+        }
+        read(&answer).map_err(Failed::Answer)
+    }
+
+    async fn ask_model(&self, model: &ModelName, request: &Request, payer: &Payer) -> Result<String, Failed> {
+        let written = self.ledger.background_text(model, request.clone(), payer.clone(), LIMIT).await?;
+        Ok(written.text.unwrap_or_default())
+    }
+
+    /// What a model is asked.
+    async fn request(
+        &self,
+        model: &ModelName,
+        user: &UserId,
+        batch: &UnreadBatch,
+        known: &[Memory],
+    ) -> Result<Request, Failed> {
         let records = self.records.lines(batch.chat).await?;
         let about = batch.messages.iter().find_map(|(_, message)| message.speaker.as_ref());
         let view = UnreadView {
@@ -299,22 +354,11 @@ impl Extractor {
         };
         let instructions = self.prompts.extraction().map_err(Failed::Prompt)?;
         let text = self.prompts.unread(&view).map_err(Failed::Prompt)?;
-        let model = self.model(batch).await?;
-        let request = Request {
+        Ok(Request {
             settings: Generation { max_tokens: Some(MAX_TOKENS), ..Generation::default() },
             schema: Some(AnswerSchema { name: "memories".to_owned(), schema: schema() }),
             ..Request::new(model.model.clone(), instructions, vec![Item::user(text)])
-        };
-        let payer = Payer { chat: batch.chat, user: user.clone() };
-        let mut call = self.ledger.background(&model, request, payer).await?;
-        let mut pass = Pass::default();
-        while let Some(event) = call.next().await {
-            pass.absorb(event.map_err(LedgerError::from)?);
-        }
-        match pass.filtered {
-            Some(_) => Err(Failed::Answer("it was withheld".to_owned())),
-            None => Ok(pass.text),
-        }
+        })
     }
 
     /// The model that answers in the session: what is said there goes to no other.
@@ -329,10 +373,6 @@ impl Extractor {
 
     fn with_unreached<T>(&self, work: impl FnOnce(&mut HashSet<UserId>) -> T) -> T {
         work(&mut self.unreached.lock())
-    }
-
-    fn with_busy<T>(&self, work: impl FnOnce(&mut HashMap<UserId, bool>) -> T) -> T {
-        work(&mut self.busy.lock())
     }
 }
 

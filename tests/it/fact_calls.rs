@@ -1,0 +1,113 @@
+//! How often models are asked for facts, and that no question waits for it.
+
+use std::time::Duration;
+
+use figaro_offline::model::{Gate, Reply};
+
+use super::memories::{proposes, remembered, remembering};
+use crate::support::calls::says;
+use crate::support::{BOB, Bot, World};
+
+/// Bob says this, and has his answer.
+async fn says_so(world: &World, words: &str) {
+    let answer = format!("Noted: {words}");
+    world.when(words, Reply::text(&answer));
+    world.say(BOB, BOB, words);
+    says(world, BOB, &answer).await;
+}
+
+/// Waits until a model was asked for facts so often.
+async fn asked(world: &World, count: usize) {
+    for _ in 0..800 {
+        if world.model.extraction_requests().len() >= count {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    panic!("asked {} times, not {count}", world.model.extraction_requests().len());
+}
+
+async fn patient() -> (World, Bot) {
+    remembering(&[("MEMORY_DELAY", "3600")]).await
+}
+
+#[tokio::test]
+async fn eight_messages_are_read_by_one_call_and_before_that_none_is() {
+    let (world, bot) = patient().await;
+    world.script.extract_when("I own 8 boats.", proposes(&[("I own 1 boats", "Owns 1 boats")]));
+    for boats in 1..=7 {
+        says_so(&world, &format!("I own {boats} boats.")).await;
+    }
+    world.caught_up().await;
+    assert!(world.model.extraction_requests().is_empty(), "he may go on");
+    says_so(&world, "I own 8 boats.").await;
+    remembered(&world, BOB, "Owns 1 boats").await;
+    let requests = world.model.extraction_requests();
+    assert_eq!(requests.len(), 1);
+    let all = requests[0].user_text();
+    assert!((1..=8).all(|boats| all.contains(&format!("I own {boats} boats."))), "{all}");
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn messages_that_can_hold_no_fact_ask_nothing() {
+    let (world, bot) = remembering(&[]).await;
+    for words in
+        ["hello there", "What is the weather like?", "Translate this into French", "/help", "thanks!"]
+    {
+        world.otherwise(Reply::text("Hm."));
+        world.say(BOB, BOB, words);
+    }
+    says_so(&world, "I live in Riga.").await;
+    asked(&world, 1).await;
+    world.caught_up().await;
+    let requests = world.model.extraction_requests();
+    assert!(requests.iter().all(|request| request.user_text().contains("I live in Riga.")), "{requests:?}");
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn a_model_that_never_gives_json_is_asked_twice_and_then_later() {
+    let (world, bot) = remembering(&[]).await;
+    for town in 0..30 {
+        world.script.extract_when(&format!("I live in town {town}."), Reply::text("hello there"));
+        world.script.extract_when("That cannot be read", Reply::text("hello there"));
+    }
+    for town in 0..30 {
+        says_so(&world, &format!("I live in town {town}.")).await;
+    }
+    asked(&world, 2).await;
+    world.caught_up().await;
+    let requests = world.model.extraction_requests();
+    assert_eq!(requests.len(), 2, "{requests:?}");
+    assert!(requests[1].body.to_string().contains("That cannot be read"), "{}", requests[1].body);
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_is_put_right_once_it_is_complained_of() {
+    let (world, bot) = remembering(&[]).await;
+    world.script.extract_when("I live in Riga.", Reply::text("Riga!"));
+    world.script.extract_when("That cannot be read", proposes(&[("I live in Riga", "Lives in Riga")]));
+    says_so(&world, "I live in Riga.").await;
+    remembered(&world, BOB, "Lives in Riga").await;
+    assert_eq!(world.model.extraction_requests().len(), 2);
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn with_one_slot_a_question_interrupts_what_nobody_waits_for() {
+    let (world, bot) = remembering(&[("LLM_SLOTS", "1")]).await;
+    let gate = Gate::new();
+    let proposal = || proposes(&[("I live in Riga", "Lives in Riga")]);
+    world.script.extract_when("I live in Riga.", proposal().behind(&gate));
+    world.script.extract_when("I live in Riga.", proposal());
+    says_so(&world, "I live in Riga.").await;
+    asked(&world, 1).await;
+    // The model is at the facts and goes on for ever; the answer comes all the same.
+    says_so(&world, "What is the weather like?").await;
+    remembered(&world, BOB, "Lives in Riga").await;
+    assert_eq!(world.model.extraction_requests().len(), 2, "it was asked once more");
+    gate.open();
+    assert!(bot.stop().success());
+}
