@@ -152,6 +152,21 @@ async fn a_persona_is_chosen_by_its_name_and_a_near_miss_is_asked_about() {
     assert!(text(&world.ask("/config persona coach").await).contains("Now: Coach"));
 }
 
+/// As where the bot starts in the folder of its source, or with a default that only has fewer tools.
+#[tokio::test]
+async fn an_agent_without_instructions_leaves_its_place_to_the_persona_and_its_card_says_so() {
+    let built_in = include_str!("../../prompts/agents/default.yaml");
+    for (file, is_own) in [(built_in.to_owned(), false), (built_in.replace("\"*\"", "add_note"), true)] {
+        let world = World::new().await;
+        world.prompt_file("agents/default.yaml", &file);
+        let _bot = world.start().await;
+        let card = world.ask("/persona tutor").await;
+        assert!(text(&card).contains("Now: Tutor") && !text(&card).contains("answers here"), "{card}");
+        let card = world.ask("/agents").await;
+        assert_eq!(text(&card).contains("Answers here: default"), is_own, "{card}");
+    }
+}
+
 #[tokio::test]
 async fn a_persona_that_has_gone_is_told_and_the_chat_is_answered_as_usual() {
     let world = World::new().await;

@@ -137,7 +137,9 @@ impl Personas {
         let chosen = self.chosen(asker, &config).await?;
         let now = chosen.map(|chosen| fill(texts.persona_now(), &[("persona", &chosen)]));
         let agents = self.prompts.agents();
-        let agent = agents.answering(&config).map(|agent| agent.name.as_str());
+        // One without instructions leaves its place to the persona.
+        let agent = agents.answering(&config).filter(|agent| !agents.instructions(agent).is_empty());
+        let agent = agent.map(|agent| agent.name.as_str());
         let agent = agent.map(|agent| fill(texts.persona_agent(), &[("agent", agent)]));
         let lines = shown.iter().map(|entry| match entry {
             Entry::File(persona) => {
