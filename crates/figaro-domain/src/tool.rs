@@ -207,7 +207,8 @@ pub struct ToolCall {
     pub run: RunId,
     /// The state of the call.
     pub status: ToolStatus,
-    /// The result as JSON text, whole up to 1 MB; of a long one the model was given a part.
+    /// The result as JSON text, whole up to 1 MB; of a long one the model was given a part. Once its turn has ended the message
+    /// of the result holds it alone, except of what a provider did itself.
     pub result: Option<String>,
     /// When it was started, UTC.
     pub started_at: DateTime<Utc>,
