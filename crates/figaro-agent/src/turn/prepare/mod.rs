@@ -246,14 +246,8 @@ impl Preparer {
         let of_chat = [config.settings, persona.settings];
         let ground = Some(Ground { records, ..ground(&loaded, agent, Generation::nearest(of_chat)) });
         let form = form_of(requested, agent).map_err(failed)?;
-        let calls = self.models.capabilities(&model).is_none_or(|can| can.tools);
-        let names = tools.name_of(ToolKind::Memories).filter(|_| calls);
-        let mut loaded = loaded;
-        if !tools.has_use(ToolKind::Lookup) {
-            // What nothing looks up has no key.
-            loaded.window.earlier.keys.fill(None);
-        }
-        let run = self.run(loaded, question, &taken_up, names).shaped(form).giving_cut(requested.is_some());
+        let called = Some(&*tools).filter(|_| self.models.capabilities(&model).is_none_or(|can| can.tools));
+        let run = self.run(loaded, question, &taken_up, called).shaped(form).giving_cut(requested.is_some());
         let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.untold());
         let setup = Setup {
             turn: turn.clone(),
@@ -318,11 +312,17 @@ impl Preparer {
         })
     }
 
-    /// The machine of a turn, as far as it had come before a restart.
-    fn run(&self, loaded: Loaded, question: &Question, taken_up: &TakenUp, tool: Option<String>) -> Run {
+    /// The machine of a turn, as far as it had come before a restart. `tools` are those that its model calls.
+    fn run(&self, loaded: Loaded, question: &Question, taken_up: &TakenUp, tools: Option<&Registry>) -> Run {
+        let tool = tools.and_then(|tools| tools.name_of(ToolKind::Memories));
+        let mut earlier = loaded.window.earlier;
+        if !tools.is_some_and(|tools| tools.has_use(ToolKind::Lookup)) {
+            // What nothing looks up has no key.
+            earlier.keys.fill(None);
+        }
         let run = Run::new(loaded.window.items, self.max_passes)
             .having_done(loaded.window.done)
-            .after(loaded.window.earlier)
+            .after(earlier)
             .with_side_effects(loaded.side_effects)
             .knowing(loaded.written)
             .remembering(Shown { tool, memories: loaded.window.labels, asked: question.words() })
