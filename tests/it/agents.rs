@@ -27,7 +27,7 @@ json_schema_extra:
 ";
 
 /// An agent without tools, and one that may find all there are and reset the chat.
-const MUTE: &str =
+pub const MUTE: &str =
     "type: object\ndescription: Be mute.\njson_schema_extra: {kind: agent, name: mute, version: 1}";
 const FREE: &str = "type: object
 description: Be free.

@@ -37,6 +37,12 @@ async fn start_and_help_suit_the_person() {
         text(&world.told(ANN, ANN, "/abracadabra").await),
         "I do not know that command. /help lists those I know."
     );
+    for (typed, meant) in [("/hlep", "help"), ("/note", "notes"), ("/Persna", "persona")] {
+        let told = world.told(BOB, BOB, typed).await;
+        assert!(text(&told).ends_with(&format!("Did you mean /{meant}?")), "{typed}: {told}");
+    }
+    let kept = world.told(BOB, BOB, "/aprove").await;
+    assert_eq!(text(&kept), "I do not know that command. /help lists those I know.", "owners give it");
     assert!(world.asked().is_empty(), "no command goes to the model");
 }
 

@@ -500,9 +500,12 @@ async fn everybody_gets_what_is_theirs_as_two_files() {
     told(&world, 99, TEAM, "Dora likes water").await;
     let note = json!({"key": "shopping", "content": "milk"});
     call(&world, (BOB, BOB), "buy milk", "add_note", note).await;
+    world.told(BOB, BOB, "/persona new Poet: Speak in verse.\ntemperature 0.5\nlanguage: Frisian").await;
 
     assert_eq!(world.press(BOB, &card, "Everything").await, "Here it is, as two files.");
     let all = files(&world, BOB, 2).await;
+    let poet = "- Poet: Speak in verse.\n  - language: Frisian\n  - temperature: 0.5\n";
+    assert!(all[0].1.contains(poet), "{}", all[0].1);
     assert!(all[0].0.ends_with(".md") && all[1].0.ends_with(".json"), "{all:?}");
     for (name, content) in &all {
         assert!(content.contains("in private") && content.contains("milk"), "{name}: {content}");
@@ -510,6 +513,8 @@ async fn everybody_gets_what_is_theirs_as_two_files() {
     }
     let read: Value = serde_json::from_str(&all[1].1).unwrap();
     assert_eq!(read["kept"]["notes"][0]["content"], "milk");
+    let own = &read["kept"]["personas"][0];
+    assert_eq!((&own["language"], &own["settings"]["temperature"]), (&json!("Frisian"), &json!(0.5)));
     assert_eq!(read["kept"]["profile"]["names"]["shown"], "Bob");
     assert_eq!(read["kept"]["sessions"][0]["messages"][0]["text"], "in private");
 

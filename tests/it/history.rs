@@ -1,15 +1,24 @@
 //! What the model is sent of a conversation: the newest exchange however long it was, keys by which the rest is looked up,
 //! never more than the model takes, and what there is where something cannot be loaded.
 
+use std::fs;
+use std::os::unix::fs::FileExt;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use figaro_base::clock::Clock;
+use figaro_base::ids::ChatId;
 use figaro_base::text::estimate_tokens;
+use figaro_config::EngineKind;
+use figaro_domain::conversation::{Conversation, Message, Role};
 use figaro_offline::model::{ModelRequest, Reply};
 use figaro_store::kv::KvStore;
-use figaro_store::{ConversationStore, SettingsStore};
+use figaro_store::{ConversationStore, SettingsStore, Store};
 use serde_json::{Value, json};
 
+use super::agents::MUTE;
 use crate::support::calls::asked;
 use crate::support::calls::{call, says};
-use crate::support::records::store_url;
+use crate::support::records::{data_file, engine_kind, store_url};
 use crate::support::{ANN, BOB, World};
 
 /// A text of so many words with a beginning and an end.
@@ -106,6 +115,59 @@ async fn results_of_tools_make_room_before_words_do() {
     assert_eq!(key_in(&sent).matches("-msg-").count(), 1);
 }
 
+/// What anybody sees in part they may read on.
+#[tokio::test]
+async fn an_agent_that_names_no_tools_looks_up_what_it_is_shown_in_part() {
+    let world = World::new().await;
+    world.agent("mute.yaml", MUTE);
+    let bot = world.bot().set("HISTORY_TOKENS", "1500").spawn();
+    bot.ready().await;
+    world.told(ANN, ANN, "/config agent mute").await;
+    let none = asked(&world, "Hello", Reply::text("Hi.")).await;
+    assert_eq!(none.tool_names(), Vec::<&str>::new());
+    says(&world, ANN, "Hi.").await;
+    world.told(ANN, ANN, "/new").await;
+    let none = asked(&world, "Tell me a story", Reply::text(&story(900))).await;
+    assert_eq!(none.tool_names(), Vec::<&str>::new(), "no key is shown, though there is more in the chat");
+    says(&world, ANN, "lived happily.").await;
+    let next = asked(&world, "Go on", Reply::text("And then?")).await;
+    assert_eq!(next.tool_names(), ["lookup"]);
+    says(&world, ANN, "And then?").await;
+    let key = json!({"key": key_in(&texts(&next))});
+    let page = call(&world, (ANN, ANN), "read on", "lookup", key).await;
+    assert!(page["text"].as_str().is_some_and(|text| text.starts_with("Once word0 ")), "{page}");
+}
+
+/// After lunch the last answer is what people go on about.
+#[tokio::test]
+async fn after_a_long_pause_the_last_answer_is_whole_where_it_takes_no_more_than_half_the_room() {
+    for (words, is_whole) in [(510, true), (1_500, false)] {
+        let world = World::new().await;
+        let bot = world.start().await;
+        let long = story(words);
+        asked(&world, &format!("Hello. {}", story(300)), Reply::text("Hi.")).await;
+        says(&world, ANN, "Hi.").await;
+        asked(&world, "Tell me a story", Reply::text(&long)).await;
+        says(&world, ANN, "lived happily.").await;
+        assert!(bot.stop().success());
+        world.records().change("messages", |message| {
+            let at: DateTime<Utc> = message["created_at"].as_str().unwrap().parse().unwrap();
+            message["created_at"] = json!(at - TimeDelta::hours(5));
+        });
+        let bot = world.start().await;
+        for more in ["Shorten what you wrote above", "Shorter still"] {
+            let short = format!("Short: {more}.");
+            let sent = texts(&asked(&world, more, Reply::text(&short)).await);
+            let of_story = sent.iter().find(|text| text.starts_with("Once word0 ")).unwrap();
+            let tokens = estimate_tokens(of_story);
+            assert_eq!(*of_story == long, is_whole, "{words} {more}: {of_story}");
+            assert!(tokens > 1_000 && tokens < 1_500, "{words} {more}: {tokens}");
+            says(&world, ANN, &short).await;
+        }
+        assert!(bot.stop().success());
+    }
+}
+
 /// gpt-4 takes 8,192 tokens, the answer among them.
 #[tokio::test]
 async fn a_request_fits_the_models_own_window_and_a_question_that_does_not_says_so() {
@@ -158,11 +220,59 @@ async fn settings_that_cannot_be_read_do_not_keep_a_question_from_being_answered
     bot.logged("a turn goes on without the settings of its chat").await;
 }
 
+/// The old messages of a session, each longer than what is kept in memory of a file, and then new ones.
+async fn with_old_messages(world: &World, new: usize) {
+    let store = world.stored().await;
+    let place = Conversation { chat: ChatId(ANN), topic: None };
+    let session = store.session(place, Clock::system().now()).await.unwrap().id;
+    let old = (0..40).map(|at| format!("old {at} {}", "x".repeat(300_000)));
+    for (at, text) in old.chain((0..new).map(|at| format!("new {at}."))).enumerate() {
+        let role = [Role::User, Role::Assistant][at % 2];
+        store.append(Message::new(session, role, text, Clock::system().now())).await.unwrap();
+    }
+    store.flush().await.unwrap();
+}
+
+/// Makes the pages of the store's file unreadable in which old messages stand.
+fn damage_old_pages(world: &World) {
+    let path = data_file(&world.folder.path().join("data"));
+    let bytes = fs::read(&path).unwrap();
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    let found = bytes.windows(5).enumerate().filter(|(_, words)| words == b"\"old ");
+    let pages: Vec<u64> = found.map(|(at, _)| at as u64 / 4096 * 4096).collect();
+    assert!(pages.len() >= 40, "{pages:?}");
+    pages.into_iter().for_each(|page| file.write_all_at(&[0x5A; 16], page).unwrap());
+}
+
+#[tokio::test]
+async fn where_a_session_cannot_be_read_the_model_is_sent_its_ten_newest_messages_or_the_question_alone() {
+    if engine_kind() != EngineKind::Redb {
+        return;
+    }
+    // An answer without its question, the tenth newest, is left out.
+    for (new, wanted) in [(14, 8), (4, 0)] {
+        let world = World::new().await;
+        assert!(world.start().await.stop().success());
+        with_old_messages(&world, new).await;
+        let bot = world.start().await;
+        damage_old_pages(&world);
+        let request = asked(&world, "Still there?", Reply::text("Yes.")).await;
+        says(&world, ANN, "Yes.").await;
+        let sent = texts(&request);
+        assert!(sent.last().unwrap().contains("Still there?"), "{sent:?}");
+        let is_new = |text: &&String| text.contains("new ");
+        assert_eq!(sent.iter().filter(is_new).count(), wanted, "{sent:?}");
+        assert!(!sent.concat().contains("old "), "{sent:?}");
+        bot.logged("the history could not be read; the turn looks for less of it").await;
+        drop(bot);
+    }
+}
+
 /// A key that a chat took along when it became a supergroup is looked up there.
 #[tokio::test]
 async fn messages_are_found_by_key_in_their_own_chat_only() {
-    use figaro_base::ids::{BotId, ChatId};
-    use figaro_domain::conversation::{Conversation, EntryKey, Message, Role};
+    use figaro_base::ids::BotId;
+    use figaro_domain::conversation::EntryKey;
     let folder = tempfile::tempdir().unwrap();
     let store = KvStore::open(&store_url(folder.path()), BotId(1)).await.unwrap();
     let (old, new, now) = (ChatId(-5), ChatId(-1_005), chrono::DateTime::UNIX_EPOCH);

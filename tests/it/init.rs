@@ -85,6 +85,20 @@ async fn a_few_answers_make_a_bot_that_runs_and_has_an_owner() {
     assert!(bot.stop().success());
     let said = set_up(&recipe(&world), &["", "", "", "", ""]).await;
     assert!(!said.contains("t.me/figaro_bot"), "it has an owner: {said}");
+    assert!(said.contains(&format!("✓ A test message went to the owner ({BOB})")), "{said}");
+    let test = "This is a test message of the setup of @figaro_bot: it can write to you.";
+    assert_eq!(world.bot_texts(BOB).last().unwrap(), test);
+}
+
+#[tokio::test]
+async fn an_owner_who_has_not_pressed_start_is_told_where_to() {
+    let world = World::new().await;
+    let nobody = 4_242;
+    let recipe = recipe(&world).set("OWNER_IDS", &nobody.to_string());
+    let said = set_up(&recipe, &[world.telegram.token(), "", KEY, "", ""]).await;
+    let wanted = format!("! The owner ({nobody}) got no test message");
+    let line = said.lines().find(|line| line.starts_with(&wanted)).unwrap_or_else(|| panic!("{said}"));
+    assert!(line.contains("Press Start first at https://t.me/figaro_bot"), "{line}");
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 use std::fs;
 
 use figaro_base::ids::{ChatId, PersonaId, UserId};
+use figaro_domain::generation::Generation;
 use figaro_domain::persona::{MAX_OWN_PERSONAS, OwnPersona};
 use figaro_offline::model::{ModelRequest, Reply};
 use figaro_offline::telegram::{Say, Standing, View};
@@ -151,6 +152,21 @@ async fn a_persona_is_chosen_by_its_name_and_a_near_miss_is_asked_about() {
     assert!(text(&world.ask("/config persona coach").await).contains("Now: Coach"));
 }
 
+/// As where the bot starts in the folder of its source, or with a default that only has fewer tools.
+#[tokio::test]
+async fn an_agent_without_instructions_leaves_its_place_to_the_persona_and_its_card_says_so() {
+    let built_in = include_str!("../../prompts/agents/default.yaml");
+    for (file, is_own) in [(built_in.to_owned(), false), (built_in.replace("\"*\"", "add_note"), true)] {
+        let world = World::new().await;
+        world.prompt_file("agents/default.yaml", &file);
+        let _bot = world.start().await;
+        let card = world.ask("/persona tutor").await;
+        assert!(text(&card).contains("Now: Tutor") && !text(&card).contains("answers here"), "{card}");
+        let card = world.ask("/agents").await;
+        assert_eq!(text(&card).contains("Answers here: default"), is_own, "{card}");
+    }
+}
+
 #[tokio::test]
 async fn a_persona_that_has_gone_is_told_and_the_chat_is_answered_as_usual() {
     let world = World::new().await;
@@ -211,7 +227,7 @@ async fn people_write_their_own_which_ranks_below_the_rules_and_outlives_a_kill(
     assert!(labels(&list).windows(2).any(|pair| pair == own), "{list}");
     world.press(ANN, &list, "✎").await;
     let one = world.shows(ANN, number(&list["message_id"]), "Talk like a pirate.").await;
-    assert_eq!(labels(&one), ["Edit", "Delete", "‹ Back"]);
+    assert_eq!(labels(&one), ["Edit", "How it writes", "Delete", "‹ Back"]);
     world.press(ANN, &list, "Edit").await;
     let question = says(&world, ANN, "Reply to this message with the new “Pirate”").await;
     let told = world.replied(ANN, &question, "Corsair: Talk like a corsair.").await;
@@ -229,6 +245,56 @@ async fn people_write_their_own_which_ranks_below_the_rules_and_outlives_a_kill(
     assert_eq!(world.request(ANN, ANN, "as usual").await.instructions(), plain.instructions());
     let told = world.replied(ANN, &question, "Corsair: Talk.").await;
     assert_eq!(text(&told), "This is no longer up to date.");
+    assert!(bot.stop().success());
+    assert_eq!(world.refused(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_persona_written_in_a_chat_sets_what_one_of_a_file_may_set() {
+    let world = World::new().await;
+    let bot = world.start().await;
+    world.otherwise(Reply::text("Fine."));
+    let plain = world.request(ANN, ANN, "before").await;
+    let made = world
+        .ask("/persona new Pirate: Talk like a pirate.\ntemperature 1.25\nfrequency_penalty 0.5\nLanguage: Frisian")
+        .await;
+    let settings = "Language: Frisian\nIt writes with: temperature 1.25, frequency_penalty 0.5.\n\
+                    openai has nothing like frequency_penalty: ignored.";
+    assert_eq!(text(&made), format!("“Pirate” is saved, and I speak like that from now on.\n{settings}"));
+    let request = world.request(ANN, ANN, "as a pirate").await;
+    let told = behind(&request, &plain);
+    assert!(told.contains("Who you are: Talk like a pirate."), "{told}");
+    assert!(told.contains("Answer in this language: Frisian") && !told.contains("temperature"), "{told}");
+    assert_eq!(request.body["temperature"], json!(1.25));
+    assert!(text(&world.ask("/model temperature").await).contains("temperature 1.25"));
+
+    // Its card shows them, and a button asks for those that are to change. They outlive a kill.
+    let list = world.ask("/persona").await;
+    world.press(ANN, &list, "✎").await;
+    world.shows(ANN, number(&list["message_id"]), &format!("Talk like a pirate.\n\n{settings}")).await;
+    assert_eq!(world.press(ANN, &list, "How it writes").await, "");
+    let question = says(&world, ANN, "Reply to this message with how “Pirate” writes").await;
+    let told = world.replied(ANN, &question, "temperature 3").await;
+    assert_eq!(text(&told), "temperature takes 0 to 2, not 3.");
+    let told = world.replied(ANN, &question, "top_p 0,5\nfrequency_penalty clear\nlanguage: clear").await;
+    let now = "“Pirate” is changed.\nIt writes with: temperature 1.25, top_p 0.5.";
+    assert_eq!(text(&told), now);
+    bot.kill();
+    let bot = world.start().await;
+    world.caught_up().await;
+    let request = world.request(ANN, ANN, "changed").await;
+    assert_eq!((&request.body["temperature"], &request.body["top_p"]), (&json!(1.25), &json!(0.5)));
+    let told = behind(&request, &plain);
+    assert!(told.contains("Talk like a pirate.") && !told.contains("Frisian"), "{told}");
+
+    // New words leave them; what the chat sets counts before.
+    world.press(ANN, &list, "Edit").await;
+    let question = says(&world, ANN, "Reply to this message with the new “Pirate”").await;
+    let told = world.replied(ANN, &question, "Corsair: Talk like a corsair.").await;
+    assert_eq!(text(&told), now.replace("Pirate", "Corsair"));
+    world.ask("/model temperature 0.75").await;
+    let request = world.request(ANN, ANN, "as a corsair").await;
+    assert_eq!((&request.body["temperature"], &request.body["top_p"]), (&json!(0.75), &json!(0.5)));
     assert!(bot.stop().success());
     assert_eq!(world.refused(), Vec::<String>::new());
 }
@@ -252,6 +318,8 @@ async fn own_personas_are_written_behind_the_command_twenty_a_chat() {
             chat: ChatId(ANN),
             name: format!("Number {number}"),
             prompt: "Count.".into(),
+            language: None,
+            settings: Generation::default(),
             author: UserId::telegram(ANN),
             created_at: now(),
         };
@@ -305,7 +373,7 @@ async fn in_a_group_only_those_who_may_change_settings_choose_and_write_and_all_
     let shown = world.told(BOB, GROUP, "/persona@figaro_bot").await;
     world.press(BOB, &shown, "✎").await;
     world.shows(GROUP, number(&shown["message_id"]), "Speak in verse.").await;
-    for button in ["Edit", "Delete"] {
+    for button in ["Edit", "How it writes", "Delete"] {
         assert_eq!(world.press(BOB, &shown, button).await, ADMIN_ONLY, "{button}");
     }
     let new = world.telegram.migrate(GROUP).unwrap();

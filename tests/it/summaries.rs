@@ -7,10 +7,12 @@ use figaro_base::ids::ChatId;
 use figaro_domain::conversation::Conversation;
 use figaro_domain::summary::Summary;
 use figaro_offline::model::{Gate, ModelRequest, Reply};
+use figaro_offline::telegram::Say;
 use figaro_store::{ConversationStore, SessionStore, SummaryStore};
 use serde_json::{Value, json};
 
 use super::history::texts;
+use super::memories::{ON, remembered, tells};
 use crate::support::bot::Recipe;
 use crate::support::calls::says;
 use crate::support::output::refused;
@@ -152,6 +154,46 @@ async fn what_no_longer_fits_is_told_in_summaries_that_have_no_gaps() {
     assert_eq!(tiled(&world).await, all);
     let message = refused(&world, &recipe.clone().set("SUMMARY_EVERY", "3")).await;
     assert!(message.contains("SUMMARY_EVERY") && message.contains("from 4 to 1000"), "{message}");
+}
+
+/// Each of them alone, then all: the model is sent the newest messages and the question.
+#[tokio::test]
+async fn what_is_kept_of_before_and_cannot_be_read_is_left_out_and_the_question_is_answered() {
+    let world = World::new().await;
+    let recipe = recipe(&world).set("HISTORY_TOKENS", "600").set(ON.0, ON.1);
+    let mut bot = started(&recipe).await;
+    world.script.summarise_next(made("Ann takes the train to Riga on Friday.", 8));
+    tells(&world, ANN, Say::new(ANN, ANN, "I work as a cook."), "I work as a cook").await;
+    remembered(&world, ANN, "cook").await;
+    world.told(ANN, ANN, "/pin The platform is 7.").await;
+    exchanges(&world, 0..6).await;
+    stored(&bot, 1).await;
+    let kept = [("summaries", "on Friday"), ("memories", "work as a cook</"), ("pins", "The platform is 7.")];
+    let asked = asks(&world, "When do I go?").await.body.to_string();
+    assert!(
+        asked.contains("on Friday") && asked.contains("platform is 7") && asked.contains("a cook"),
+        "{asked}"
+    );
+    for (number, (table, words)) in kept.into_iter().enumerate() {
+        assert!(bot.stop().success());
+        let records = world.records();
+        let all = records.all(table);
+        assert!(!all.is_empty(), "{table}");
+        for (key, _) in all {
+            records.put(table, &key, r#"{"half a rec"#);
+        }
+        drop(records);
+        bot = started(&recipe).await;
+        let question = format!("And the way back, number {number}?");
+        let request = asks(&world, &question).await;
+        let shown = texts(&request);
+        assert!(shown.last().unwrap().contains(&question), "{table}: {shown:?}");
+        assert!(shown.iter().any(|text| text.contains("Done: ")), "{table}, the newest: {shown:?}");
+        let told = shown[0].clone() + shown.last().unwrap();
+        assert!(!told.contains(words), "{table}: {told}");
+    }
+    assert!(bot.stop().success());
+    assert_eq!(world.refused(), Vec::<String>::new());
 }
 
 #[tokio::test]

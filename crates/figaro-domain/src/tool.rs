@@ -31,8 +31,11 @@ pub enum ToolKind {
     WebSearch,
     /// It finds tools of the sources. Whoever has it may call what it finds.
     Finder,
-    /// It gives the whole of what a prompt shows in part. It is offered where something was left out of the prompt.
+    /// It gives the whole of what a prompt shows in part. It is offered where a key stands in the prompt, to agents too that
+    /// name no tools: what they see in part they may read on.
     Lookup,
+    /// It finds what was said before. It is offered where a chat has more messages than the prompt shows.
+    Recall,
     /// It says which memories an answer rests on. It is offered where the prompt shows memories, to agents too that name no
     /// tools: it does nothing. A call of it beside the words of an answer ends the turn.
     Memories,
@@ -204,7 +207,8 @@ pub struct ToolCall {
     pub run: RunId,
     /// The state of the call.
     pub status: ToolStatus,
-    /// The result as JSON text, whole up to 1 MB; of a long one the model was given a part.
+    /// The result as JSON text, whole up to 1 MB; of a long one the model was given a part. Once its turn has ended the message
+    /// of the result holds it alone, except of what a provider did itself.
     pub result: Option<String>,
     /// When it was started, UTC.
     pub started_at: DateTime<Utc>,

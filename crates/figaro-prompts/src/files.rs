@@ -133,7 +133,8 @@ impl Folder {
         if faults.is_empty() { Ok(found) } else { Err(faults) }
     }
 
-    /// Name and text of each file in a folder, which need not exist.
+    /// Name and text of each file in a folder, which need not exist. A copy of one that is built in is none of the owner's: so
+    /// the folder of the source is no other than that of a binary alone.
     fn own(&self, folder: &Path) -> std::io::Result<BTreeMap<String, Result<String, String>>> {
         let entries = match std::fs::read_dir(folder) {
             Err(error) => return presence::absent(folder, error).map(|()| BTreeMap::new()),
@@ -154,7 +155,11 @@ impl Folder {
                 Some("yml") => Err(format!("the file of {} ends in .yaml", self.what)),
                 _ => continue,
             };
-            files.insert(name, text);
+            let is_copy =
+                |(built_in, its): &(&str, &str)| stem(&name) == *built_in && text.as_deref() == Ok(*its);
+            if !self.embedded.iter().any(is_copy) {
+                files.insert(name, text);
+            }
         }
         Ok(files)
     }

@@ -13,7 +13,7 @@ use super::texts::Locales;
 use figaro_domain::chat::MAX_SETTING_CHARS;
 use figaro_domain::generation::Generation;
 use figaro_domain::language::ByLanguage;
-use figaro_domain::persona::{MAX_PERSONA_NAME, Persona, RESERVED_NAMES};
+use figaro_domain::persona::{MAX_PERSONA_LANGUAGE, MAX_PERSONA_NAME, Persona, RESERVED_NAMES};
 
 /// The files of personas.
 const FOLDER: Folder = Folder {
@@ -67,7 +67,8 @@ fn read(source: &Source<'_>) -> Result<Persona, Vec<String>> {
         faults.push(format!("name is {}, which means something else behind /persona", read.name));
     }
     faults.extend(length_fault("prompt", &read.prompt, MAX_SETTING_CHARS));
-    faults.extend(read.language.as_ref().and_then(|language| length_fault("language", language, 100)));
+    let language = read.language.as_ref();
+    faults.extend(language.and_then(|language| length_fault("language", language, MAX_PERSONA_LANGUAGE)));
     for (name, words, limit) in
         [("title", &read.title, MAX_PERSONA_NAME), ("description", &read.description, MAX_DESCRIPTION)]
     {

@@ -12,7 +12,7 @@ use figaro_domain::persona::{OwnPersona, PersonaQuestion};
 type Result<T> = std::result::Result<T, StoreError>;
 
 /// What became of a persona that was to be stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum PersonaSaved {
     /// It was stored as a new persona, and its chat has chosen it; also if that had been done before.
     New(OwnPersona),
@@ -27,7 +27,7 @@ pub enum PersonaSaved {
 }
 
 /// A persona that is to be stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PersonaToSave {
     /// The persona as it is to be.
     pub persona: OwnPersona,
@@ -42,9 +42,11 @@ pub struct PersonaToSave {
 pub trait PersonaStore: Debug + Send + Sync {
     /// A chat's own personas, oldest first.
     async fn personas(&self, chat: ChatId) -> Result<Vec<OwnPersona>>;
+    /// One of a chat's own personas; `None` if it has none with this id.
+    async fn persona(&self, chat: ChatId, persona: PersonaId) -> Result<Option<OwnPersona>>;
     /// Stores a persona in one durable write: a new one, which its chat then has chosen and which its question is about from
     /// now on; or one in place of another, of which the id, the author and the time stay. What a chat has chosen follows a
-    /// new name. One that is there already with the same name and words is not stored again.
+    /// new name. One that is there already with the same name, words and settings is not stored again.
     async fn save_persona(&self, save: PersonaToSave) -> Result<PersonaSaved>;
     /// Removes a persona, durably, and returns it; `None` if the chat has none with this id. A chat that had chosen it has
     /// chosen none then.

@@ -1,31 +1,40 @@
-//! The end of the setup: the link that makes its first user the owner of the bot.
+//! The end of the setup: the link that makes its first user the owner of the bot, or a test message to whoever owns it.
 
 use chrono::TimeDelta;
+use serde_json::json;
 
 use crate::app::failure::Refusal;
 use crate::app::owner_invite::link;
 use crate::app::terminal::{say, show_code};
 use figaro_base::clock::Clock;
-use figaro_config::Settings;
+use figaro_base::ids::UserId;
+use figaro_config::{Settings, TelegramSettings};
 use figaro_domain::access::INVITE_MINUTES;
+use figaro_prompts::texts::{Locales, fill};
 use figaro_store::engine::found;
 use figaro_store::kv::KvStore;
-use figaro_store::{Store, StoreError};
+use figaro_store::{ProfileStore, SettingsStore, Store, StoreError};
+use figaro_telegram::api::{Api, SendMessage};
+use figaro_telegram::error::ApiError;
 
-/// Makes a link in the store and shows it, if nobody owns the bot. The bot has to run for it to work; what was sent to it before its
-/// start waits at Telegram.
+/// Makes a link in the store and shows it, if nobody owns the bot; else writes to the owner. The bot has to run for the link to
+/// work; what was sent to it before its start waits at Telegram.
 ///
 /// # Errors
 /// When the store cannot be used.
 pub(super) async fn show(settings: &Settings, clock: &Clock, username: &str) -> Result<(), Refusal> {
     let refuse = |error: StoreError| Refusal(error.to_string());
+    let named = settings.access.owners.first();
     let store = match KvStore::open(&found(&settings.store.url), settings.telegram.bot).await {
         Err(StoreError::InUse(_)) => {
             say(
                 "! A bot runs with this store. Start it anew, so that it reads the file; if nobody owns it, it shows a link to \
                  become its owner.",
             );
-            return Ok(());
+            return match named {
+                Some(owner) => greet(&settings.telegram, owner, None, username).await,
+                None => Ok(()),
+            };
         }
         opened => opened.map_err(refuse)?,
     };
@@ -40,5 +49,34 @@ pub(super) async fn show(settings: &Settings, clock: &Clock, username: &str) -> 
         ));
         show_code(&link.0);
     }
+    let access = store.access().await.map_err(refuse)?;
+    if let Some(owner) = named.or(access.owners.first()) {
+        let profile = store.profile(owner).await.map_err(refuse)?;
+        let language = profile.and_then(|profile| profile.language);
+        greet(&settings.telegram, owner, language.as_deref(), username).await?;
+    }
     store.flush().await.map_err(refuse)
+}
+
+/// Sends the owner a message, in the language of this IETF tag, and says how that went.
+async fn greet(
+    telegram: &TelegramSettings,
+    owner: &UserId,
+    language: Option<&str>,
+    username: &str,
+) -> Result<(), Refusal> {
+    let Some(chat) = owner.telegram_id() else { return Ok(()) };
+    let locales = Locales::load().map_err(Refusal)?;
+    let text = fill(locales.of(language).init_test(), &[("bot", username)]);
+    let sent =
+        Api::new(telegram).map_err(Refusal)?.call(SendMessage(json!({"chat_id": chat, "text": text}))).await;
+    say(&match sent {
+        Ok(_) => format!("✓ A test message went to the owner ({chat}): look into Telegram."),
+        Err(ApiError::Refused(words)) => format!(
+            "! The owner ({chat}) got no test message: a bot may write to nobody who has not written to it, or who has blocked it \
+             (Telegram says: {words}). Press Start first at https://t.me/{username}"
+        ),
+        Err(error) => format!("! The owner ({chat}) got no test message: {error}"),
+    });
+    Ok(())
 }

@@ -77,6 +77,7 @@ async fn names_lists_records_and_times_are_dealt_with_as_the_cards_say() {
         ("forget the shopping list", "Taken off “shopping list”: "),
         ("call me Annie", "I call you Annie"),
         ("what is my name?", "You are Annie."),
+        ("what time is it?", "by the clock of this chat"),
         ("remind me in 0 minutes to stretch", "That time has passed"),
         ("remind me yesterday at 5 to jump", "That time has passed"),
         ("I am allergic to nuts.", "what is remembered about you"),

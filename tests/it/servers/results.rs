@@ -88,6 +88,12 @@ async fn a_long_result_is_kept_whole_shown_in_part_and_looked_up_in_its_turn_and
     assert_eq!(read.matches("word ").count(), 20_000);
     let later = texts(&request("read page 0."));
     assert!(later.iter().any(|text| text.contains(&shown)), "later turns see the same of it");
+    // It is stored once: with its message.
+    assert!(bot.stop().success());
+    let records = world.records();
+    let bytes = |table: &str| records.all(table).iter().map(|(_, value)| value.len()).sum::<usize>();
+    let (calls, messages) = (bytes("calls"), bytes("messages"));
+    assert!(calls < 10_000 && messages > 200_000, "{calls}, {messages}");
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use std::slice::from_ref;
 
 use figaro_base::ids::{ChatId, MessageId, PersonaId, UserId};
 use figaro_domain::chat::ConfigPatch;
+use figaro_domain::generation::Generation;
 use figaro_domain::persona::{MAX_OWN_PERSONAS, OwnPersona, PersonaQuestion};
 use figaro_store::{PersonaSaved, PersonaToSave};
 
@@ -13,7 +14,16 @@ const ELSEWHERE: ChatId = ChatId(4);
 
 fn persona(chat: ChatId, name: &str, prompt: &str, written: i64) -> OwnPersona {
     let (name, prompt, author) = (name.to_owned(), prompt.to_owned(), UserId::telegram(4));
-    OwnPersona { id: PersonaId::new(), chat, name, prompt, author, created_at: at(written) }
+    OwnPersona {
+        id: PersonaId::new(),
+        chat,
+        name,
+        prompt,
+        language: None,
+        settings: Generation { temperature: Some(0.5), ..Generation::default() },
+        author,
+        created_at: at(written),
+    }
 }
 
 fn new(persona: &OwnPersona) -> PersonaToSave {

@@ -46,7 +46,7 @@ pub struct MemoryTools {
 pub(crate) fn tool(memory: MemoryTools) -> Arc<dyn Tool> {
     let words = "Finds earlier messages of this chat.";
     let about = About::new("recall", words, Effect::Read, StatusKey("tool_memory"));
-    typed(about.of_kind(ToolKind::Lookup), move |context: ToolContext, Arguments { query, limit }| {
+    typed(about.of_kind(ToolKind::Recall), move |context: ToolContext, Arguments { query, limit }| {
         let MemoryTools { chats, settings, default_zone } = memory.clone();
         async move {
             let query = query.trim();

@@ -19,8 +19,10 @@ const MAX_OFFERED: usize = MAX_TOOLS - MAX_FOUND;
 #[derive(Debug, Clone)]
 pub struct Registry {
     offered: BTreeMap<String, Arc<dyn Tool>>,
-    /// What was left out of the prompt can be looked up.
-    looks_up: bool,
+    /// A key stands in the prompt where something was left out.
+    has_keys: bool,
+    /// The chat has more messages than the prompt shows.
+    has_more: bool,
     /// The prompt shows memories.
     remembers: bool,
     /// The chat has chosen context packs.
@@ -56,7 +58,8 @@ impl Registry {
         }
         Self {
             offered,
-            looks_up: false,
+            has_keys: false,
+            has_more: false,
             remembers: false,
             keeps_records: false,
             sources,
@@ -67,7 +70,8 @@ impl Registry {
 
     /// The same tools reduced to these names. A tool of a source is among them where it is named, and can be found where
     /// the tool that finds is named. A tool that says more of itself to those who name it does so. Files of agents are checked
-    /// before, so a name that no tool has is of one that is not offered here, as in a chat over HTTP; it is left out.
+    /// before, so a name that no tool has is of one that is not offered here, as in a chat over HTTP; it is left out. What goes
+    /// with the prompt needs no name: the tool that memories are named with, and the one that reads on where a key stands.
     #[must_use]
     pub(crate) fn only(&self, names: &[String]) -> Self {
         let tools = names.iter().filter_map(|name| {
@@ -77,7 +81,10 @@ impl Registry {
             }
             tool.map(|tool| tool.in_whole().unwrap_or(tool))
         });
-        let some = Self::new(tools.chain(self.of_kind(ToolKind::Memories).cloned()), self.sources.clone());
+        let of_prompt =
+            [ToolKind::Memories, ToolKind::Lookup].into_iter().filter_map(|kind| self.of_kind(kind));
+        let of_prompt = of_prompt.filter(|tool| !names.contains(&tool.spec().name)).cloned();
+        let some = Self::new(tools.chain(of_prompt), self.sources.clone());
         if some.finds() { some } else { Self { sources: Sources::default(), ..some } }
     }
 
@@ -108,8 +115,8 @@ impl Registry {
     ) -> Self {
         let all = self.offered.values().cloned().chain(tools);
         let sources = if self.finds() { self.sources.and(source) } else { self.sources.clone() };
-        let (looks_up, remembers) = (self.looks_up, self.remembers);
-        Self { looks_up, remembers, is_own: true, ..Self::new(all, sources) }.finding_its_own()
+        let Self { has_keys, has_more, remembers, .. } = *self;
+        Self { has_keys, has_more, remembers, is_own: true, ..Self::new(all, sources) }.finding_its_own()
     }
 
     /// The same tools, whose tool that finds looks through the sources of these alone.
@@ -145,7 +152,13 @@ impl Registry {
     /// The same tools for a turn in whose prompt keys stand for what was left out.
     #[must_use]
     pub fn looking_up(&self) -> Self {
-        Self { looks_up: true, ..self.clone() }
+        Self { has_keys: true, ..self.clone() }
+    }
+
+    /// The same tools for a turn whose prompt has keys or not, and shows all of its chat or not.
+    #[must_use]
+    pub(crate) fn looking_back(&self, has_keys: bool, has_more: bool) -> Self {
+        Self { has_keys, has_more, ..self.clone() }
     }
 
     /// The same tools for a turn in whose prompt memories stand.
@@ -168,9 +181,11 @@ impl Registry {
     }
 
     /// Whether there is a use for a tool of this kind in the turn.
-    const fn has_use(&self, kind: ToolKind) -> bool {
+    pub(crate) fn has_use(&self, kind: ToolKind) -> bool {
         match kind {
-            ToolKind::Lookup => self.looks_up,
+            // What is recalled comes with keys.
+            ToolKind::Lookup => self.has_keys || self.has_more && self.of_kind(ToolKind::Recall).is_some(),
+            ToolKind::Recall => self.has_keys || self.has_more,
             ToolKind::Memories => self.remembers,
             ToolKind::Records => self.keeps_records,
             ToolKind::Plain | ToolKind::WebSearch | ToolKind::Finder => true,
@@ -224,7 +239,9 @@ impl Registry {
         let mut offered: Vec<&Arc<ToolSpec>> =
             offered.filter(|spec| self.has_use(spec.kind) && !is_found(&spec.name)).collect();
         // What is not always offered stands behind the others, which so stay the same.
-        offered.sort_by_key(|spec| matches!(spec.kind, ToolKind::Lookup | ToolKind::Memories));
+        offered.sort_by_key(|spec| {
+            matches!(spec.kind, ToolKind::Lookup | ToolKind::Recall | ToolKind::Memories)
+        });
         let offered = offered.into_iter();
         let mut specs: Vec<Arc<ToolSpec>> = offered.cloned().collect();
         specs.extend(found);
@@ -327,7 +344,9 @@ mod tests {
         let tools = || [named("a", ""), named("c", "")];
         let lookup = of_kind(ToolKind::Lookup, "b", "looks up");
         let all = Registry::new(tools().into_iter().chain([lookup]), Sources::default());
-        for registry in [all.only(&["a", "b", "c"].map(str::to_owned)), all] {
+        for registry in
+            [all.only(&["a", "b", "c"].map(str::to_owned)), all.only(&["a", "c"].map(str::to_owned)), all]
+        {
             assert_eq!(names(&registry.specs(&[])), [("a", ""), ("c", "")]);
             assert!(registry.get("b", &[]).is_none(), "what is not offered cannot be called");
             assert!(registry.get("b", &["b".to_owned()]).is_none(), "nor found");

@@ -18,6 +18,10 @@ impl PersonaStore for KvStore {
         self.read("read the personas", move |tables| oldest_first(tables, chat)).await
     }
 
+    async fn persona(&self, chat: ChatId, persona: PersonaId) -> Result<Option<OwnPersona>> {
+        self.read("read a persona", move |tables| tables.personas.get(&key::persona(chat, persona))).await
+    }
+
     async fn save_persona(&self, to_save: PersonaToSave) -> Result<PersonaSaved> {
         self.change_durably("store a persona", move |tables, changes| save(tables, changes, &to_save)).await
     }
@@ -75,12 +79,12 @@ fn save(
     let saved = match (known, same_name) {
         (None, _) if *replaces => return Ok(PersonaSaved::Gone),
         // It was stored before a crash, and is said again after it.
-        (None, Some(same)) if same.prompt == persona.prompt => same.clone(),
+        (None, Some(same)) if is_as_written(same, persona) => same.clone(),
         (_, Some(_)) => return Ok(PersonaSaved::NameTaken),
         (None, None) if kept.len() >= MAX_OWN_PERSONAS => return Ok(PersonaSaved::Full),
         (None, None) => persona.clone(),
         (Some(known), None) => {
-            OwnPersona { name: persona.name.clone(), prompt: persona.prompt.clone(), ..known.clone() }
+            OwnPersona { author: known.author.clone(), created_at: known.created_at, ..persona.clone() }
         }
     };
     changes.put(&tables.personas, key::persona(chat, saved.id), &saved)?;
@@ -96,6 +100,10 @@ fn save(
         }
     }
     Ok(if *replaces { PersonaSaved::Changed(saved) } else { PersonaSaved::New(saved) })
+}
+
+fn is_as_written(one: &OwnPersona, other: &OwnPersona) -> bool {
+    (&one.prompt, &one.language, one.settings) == (&other.prompt, &other.language, other.settings)
 }
 
 /// Changes what a chat has chosen, if that makes a difference.

@@ -23,6 +23,8 @@ pub(crate) enum Persona {
     Open(PersonaId, Page),
     /// Asks for other words of a persona of the chat's own.
     Edit(PersonaId),
+    /// Asks for settings of a persona of the chat's own.
+    Writing(PersonaId),
     /// Asks whether a persona of the chat's own is to be deleted.
     Drop(PersonaId, Page),
     /// Deletes it.
@@ -44,6 +46,7 @@ impl Display for Persona {
             Self::New => write!(f, "{name}:new"),
             Self::Open(persona, page) => write!(f, "{name}:open:{persona}:{page}"),
             Self::Edit(persona) => write!(f, "{name}:edit:{persona}"),
+            Self::Writing(persona) => write!(f, "{name}:set:{persona}"),
             Self::Drop(persona, page) => write!(f, "{name}:drop:{persona}:{page}"),
             Self::Delete(persona, page) => write!(f, "{name}:gone:{persona}:{page}"),
         }
@@ -63,6 +66,7 @@ impl FromStr for Persona {
             "new" => Self::New,
             "open" => Self::Open(fields.parse()?, fields.page()),
             "edit" => Self::Edit(fields.parse()?),
+            "set" => Self::Writing(fields.parse()?),
             "drop" => Self::Drop(fields.parse()?, fields.page()),
             "gone" => Self::Delete(fields.parse()?, fields.page()),
             _ => return Err(Gone),

@@ -217,7 +217,7 @@ proptest! {
     fn personas_return(name in "[a-z0-9_-]{1,40}", page in any::<Page>()) {
         let (own, file) = (PersonaId::new(), Persona::File(Short::new(&name).unwrap(), page));
         let shown = [Persona::List(page), file, Persona::Own(own, page), Persona::Clear(page), Persona::Open(own, page)];
-        let changing = [Persona::New, Persona::Edit(own), Persona::Drop(own, page), Persona::Delete(own, page)];
+        let changing = [Persona::New, Persona::Edit(own), Persona::Writing(own), Persona::Drop(own, page), Persona::Delete(own, page)];
         for press in shown.into_iter().chain(changing) {
             returns(&press)?;
         }

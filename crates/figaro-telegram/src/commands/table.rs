@@ -16,9 +16,11 @@ use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::admission::{Full, Slot};
 use figaro_agent::turn::queue::{Mailboxes, Posted};
 use figaro_base::ids::{ChatId, MessageId, UpdateId};
+use figaro_base::text::nearest;
 use figaro_config::AccessSettings;
 use figaro_domain::message::Inbound;
 use figaro_policy::access::{Standing, Verdict, judge};
+use figaro_prompts::texts::fill;
 use figaro_store::{SettingsStore, StoreError};
 
 /// All commands there are.
@@ -65,6 +67,17 @@ impl CommandTable {
         self.commands.iter().find(|command| command.name() == name)
     }
 
+    /// What is said of a name that no command has: the one that may be meant, of those that this person may give.
+    fn unknown(&self, name: &str, asker: &Asker) -> String {
+        let texts = self.cards.texts(asker);
+        let known =
+            self.commands.iter().filter(|command| has(command.access(), asker)).map(|command| command.name());
+        match nearest(name, known, |known| known.len().div_ceil(3)) {
+            Some(meant) => fill(texts.unknown_command_meant(), &[("name", name), ("command", meant)]),
+            None => texts.unknown_command().to_owned(),
+        }
+    }
+
     fn of_family(&self, family: &str) -> Option<&Arc<dyn Command>> {
         self.commands.iter().find(|command| command.families().contains(&family))
     }
@@ -73,7 +86,7 @@ impl CommandTable {
     pub(crate) async fn run(&self, line: &CommandLine, message: &Inbound, asker: &Asker) -> Outcome {
         let texts = self.cards.texts(asker);
         let Some(command) = self.find(&line.name) else {
-            return Card::text(texts.unknown_command()).into();
+            return Card::text(self.unknown(&line.name, asker)).into();
         };
         if !has(command.access(), asker) {
             return Card::text(texts.owner_only()).into();

@@ -5,6 +5,7 @@
 //! tool, or to say what came of it.
 
 mod attached;
+mod clock;
 mod fallback;
 mod form;
 mod go_on;
@@ -115,6 +116,7 @@ fn answer(topic: Topic, question: &Question, results: &Results<'_>) -> Step {
         Topic::RemoveNote => notes::remove(question, results),
         Topic::Record => records::save(question, results),
         Topic::Name => names::answer(question, results),
+        Topic::Clock => clock::tell(question),
         Topic::Moderate => moderate::answer(question, results),
         Topic::Fact => fallback::learned(question),
         Topic::React => tricks::react(question, results),

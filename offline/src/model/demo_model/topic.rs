@@ -4,7 +4,7 @@
 use super::question::Question;
 use super::schedule::{self, Change};
 use super::tricks::AGENT;
-use super::{fallback, go_on, moderate, names, notes, prepared, records, settings, web};
+use super::{clock, fallback, go_on, moderate, names, notes, prepared, records, settings, web};
 
 /// What a message asks the stand-in to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,7 @@ pub(super) enum Topic {
     AddNote,
     RemoveNote,
     Name,
+    Clock,
     Record,
     Moderate,
     React,
@@ -143,6 +144,9 @@ impl Topic {
         }
         if notes::is_removal(question) {
             return Self::RemoveNote;
+        }
+        if clock::is_asked(question) {
+            return Self::Clock;
         }
         if names::is_asked(question) {
             return Self::Name;

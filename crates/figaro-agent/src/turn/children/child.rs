@@ -163,8 +163,8 @@ impl Family {
     }
 
     fn tools(&self, tools: &Arc<Registry>) -> Arc<Registry> {
-        let tools = if self.ground.has_keys { Arc::new(tools.looking_up()) } else { tools.clone() };
-        keeping(tools, &self.ground.records)
+        let tools = tools.looking_back(self.ground.has_keys, self.ground.has_more);
+        keeping(Arc::new(tools), &self.ground.records)
     }
 
     /// The machine of a child, as far as it had come before a restart, and its system prompt.

@@ -226,7 +226,7 @@ fn refused_to_guest(tool: Option<&dyn Tool>, context: &ToolContext) -> Option<&'
             "whoever asks is a guest here, for whom nothing is changed or sent; an owner can make them a member",
         );
     }
-    let looks_back = matches!(tool.spec().kind, ToolKind::Lookup | ToolKind::Records);
+    let looks_back = matches!(tool.spec().kind, ToolKind::Lookup | ToolKind::Recall | ToolKind::Records);
     (looks_back && context.place.is_group())
         .then_some("whoever asks is a guest here, for whom nothing is looked up that others said")
 }

@@ -103,8 +103,10 @@ pub(super) struct Ground {
     pub(super) view: SystemView,
     /// The parameters that the chat and its persona have set.
     pub(super) settings: Generation,
-    /// Something of the conversation was left out, and can be looked up.
+    /// A key stands in them where something was left out.
     pub(super) has_keys: bool,
+    /// The chat has more messages than these.
+    pub(super) has_more: bool,
     /// The agents that may be asked; `None` for all that a chat can choose.
     pub(super) agents: Option<Vec<String>>,
     /// The tools for the records of the chat; none where it has chosen no context pack.
@@ -126,6 +128,7 @@ fn ground(loaded: &Loaded, agent: Option<&Agent>, settings: Generation) -> Groun
         view: window.view.clone(),
         settings,
         has_keys: window.has_keys,
+        has_more: window.has_more,
         agents: agent.filter(|agent| !agent.has_all_tools()).map(|agent| agent.agents.clone()),
         records: Vec::new(),
     }
@@ -164,10 +167,10 @@ fn with_own(tools: Arc<Registry>, requested: Option<&Requested>) -> Arc<Registry
 }
 
 /// The tools of a turn in whose prompt keys or memories stand.
-fn offered(tools: Arc<Registry>, loaded: &Loaded) -> Arc<Registry> {
-    let remembers = !loaded.window.labels.is_empty();
-    let tools = if loaded.window.has_keys { Arc::new(tools.looking_up()) } else { tools };
-    if remembers { Arc::new(tools.remembering()) } else { tools }
+fn offered(tools: &Registry, loaded: &Loaded) -> Arc<Registry> {
+    let window = &loaded.window;
+    let tools = tools.looking_back(window.has_keys, window.has_more);
+    Arc::new(if window.labels.is_empty() { tools } else { tools.remembering() })
 }
 
 /// The tools of a turn in a chat whose records have these.
@@ -239,13 +242,12 @@ impl Preparer {
         let (instructions, pins) = (loaded.window.instructions.clone(), loaded.window.pins.clone());
         let records = self.records.offered(&book);
         let tools = with_own(part.tools, requested);
-        let tools = keeping(offered(tools, &loaded), &records);
+        let tools = keeping(offered(&tools, &loaded), &records);
         let of_chat = [config.settings, persona.settings];
         let ground = Some(Ground { records, ..ground(&loaded, agent, Generation::nearest(of_chat)) });
         let form = form_of(requested, agent).map_err(failed)?;
-        let calls = self.models.capabilities(&model).is_none_or(|can| can.tools);
-        let names = tools.name_of(ToolKind::Memories).filter(|_| calls);
-        let run = self.run(loaded, question, &taken_up, names).shaped(form).giving_cut(requested.is_some());
+        let called = Some(&*tools).filter(|_| self.models.capabilities(&model).is_none_or(|can| can.tools));
+        let run = self.run(loaded, question, &taken_up, called).shaped(form).giving_cut(requested.is_some());
         let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.untold());
         let setup = Setup {
             turn: turn.clone(),
@@ -310,15 +312,17 @@ impl Preparer {
         })
     }
 
-    /// The machine of a turn, as far as it had come before a restart.
-    fn run(&self, loaded: Loaded, question: &Question, taken_up: &TakenUp, tool: Option<String>) -> Run {
-        let has_keys = loaded.window.has_keys;
-        // What nothing looks up has no key.
-        let Earlier { keys, kept } = loaded.window.earlier;
-        let keys = keys.into_iter().map(|key| key.filter(|_| has_keys)).collect();
+    /// The machine of a turn, as far as it had come before a restart. `tools` are those that its model calls.
+    fn run(&self, loaded: Loaded, question: &Question, taken_up: &TakenUp, tools: Option<&Registry>) -> Run {
+        let tool = tools.and_then(|tools| tools.name_of(ToolKind::Memories));
+        let mut earlier = loaded.window.earlier;
+        if !tools.is_some_and(|tools| tools.has_use(ToolKind::Lookup)) {
+            // What nothing looks up has no key.
+            earlier.keys.fill(None);
+        }
         let run = Run::new(loaded.window.items, self.max_passes)
             .having_done(loaded.window.done)
-            .after(Earlier { keys, kept })
+            .after(earlier)
             .with_side_effects(loaded.side_effects)
             .knowing(loaded.written)
             .remembering(Shown { tool, memories: loaded.window.labels, asked: question.words() })

@@ -47,9 +47,12 @@ impl PersonaLoader {
         let PersonaChoice::Own { id, .. } = choice else {
             return self.of_file(config);
         };
-        let own = reporter.or_without(self.store.personas(chat).await, "personas");
-        let words = own.into_iter().find(|persona| persona.id == *id);
-        Spoken { words: words.map(|persona| PersonaWords::Own(persona.prompt)), ..Spoken::default() }
+        let own = reporter.or_without(self.store.persona(chat, *id).await, "personas");
+        own.map_or_else(Spoken::default, |persona| Spoken {
+            words: Some(PersonaWords::Own(persona.prompt)),
+            language: persona.language,
+            settings: persona.settings,
+        })
     }
 
     fn of_file(&self, config: &ChatConfig) -> Spoken {

@@ -90,8 +90,10 @@ pub(crate) struct Window {
     pub(crate) labels: Vec<(MemoryId, String)>,
     /// The pins in them and beside the question.
     pub(crate) pins: Vec<PinId>,
-    /// Something of the conversation was left out, and can be looked up.
+    /// A key stands in them where something was left out.
     pub(crate) has_keys: bool,
+    /// The chat has more messages than these.
+    pub(crate) has_more: bool,
 }
 
 /// What of the conversation so far a request carries.
@@ -103,7 +105,7 @@ pub struct Context {
     pub recent: History,
     /// Older messages that bear on the question.
     pub older: Older,
-    /// The session has more messages than these.
+    /// The chat has more messages than these.
     pub(crate) has_more: bool,
 }
 
@@ -114,7 +116,7 @@ pub struct Context {
 pub(crate) fn build(prompts: &Prompts, material: &Material<'_>, context: Context) -> Result<Window, String> {
     let zone = material.config.timezone.unwrap_or(material.default_zone);
     let Context { kept, recent: History { mut items, mut keys, has_keys, .. }, older, has_more } = context;
-    let has_keys = has_keys || has_more || older.has_keys || kept.has_keys;
+    let has_keys = has_keys || older.has_keys || kept.has_keys;
     let tail = tail(prompts, material, Found { kept: kept.beside, older: older.text }, zone)?;
     let is_kept = !kept.front.is_empty();
     if is_kept {
@@ -148,6 +150,7 @@ pub(crate) fn build(prompts: &Prompts, material: &Material<'_>, context: Context
         labels: kept.labels,
         pins: kept.pins,
         has_keys,
+        has_more,
     })
 }
 

@@ -30,6 +30,8 @@ pub struct History {
     pub(crate) keys: Vec<Option<EntryKey>>,
     /// A key stands in them where something was left out.
     pub(crate) has_keys: bool,
+    /// Some were shortened to get in.
+    pub(crate) is_short: bool,
     /// The index of their first message; `None` without any.
     pub from: Option<u32>,
     /// How many tokens they take.
@@ -41,7 +43,7 @@ impl History {
     #[must_use]
     pub(crate) fn given(items: &[Item]) -> Self {
         let tokens = items.iter().map(Item::estimate_tokens).sum();
-        Self { items: items.to_vec(), keys: vec![None; items.len()], has_keys: false, from: None, tokens }
+        Self { items: items.to_vec(), keys: vec![None; items.len()], tokens, ..Self::default() }
     }
 
     /// The same with what was said right behind it.
@@ -50,6 +52,7 @@ impl History {
         self.items.extend(behind.items);
         self.keys.extend(behind.keys);
         self.has_keys |= behind.has_keys;
+        self.is_short |= behind.is_short;
         self.from = self.from.or(behind.from);
         self.tokens += behind.tokens;
         self
@@ -75,14 +78,16 @@ pub(super) fn within_budget(
 ) -> Result<History, String> {
     let recent_from = recent_from(history);
     let mut kept: Vec<Exchange> = Vec::new();
-    let (mut left, mut end, mut next) = (budget, history.len(), None);
+    let (mut left, mut end, mut next, mut is_short) = (budget, history.len(), None, false);
     for start in (0..history.len()).rev().filter(|at| begins_exchange(history, *at)) {
         let mut exchange = Exchange::of(&history[start..end], recent_from, render)?;
+        let whole = exchange.tokens;
         let fits = exchange.fit(left, if kept.is_empty() { left } else { SHORT_EXCHANGE });
         if !fits {
             next = Some(exchange.index);
             break;
         }
+        is_short |= exchange.tokens < whole;
         left -= exchange.tokens;
         end = start;
         kept.push(exchange);
@@ -97,7 +102,7 @@ pub(super) fn within_budget(
     let has_keys = parts.iter().any(|part| key_in(part.item.text()).is_some());
     let tokens = tokens(&parts);
     let (items, keys) = parts.into_iter().map(|part| (part.item, part.key)).unzip();
-    Ok(History { items, keys, has_keys, from, tokens })
+    Ok(History { items, keys, has_keys, is_short, from, tokens })
 }
 
 /// Leaves out the oldest exchanges, newest first here, up to the first that begins another block than the one before

@@ -9,19 +9,24 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::build::Stored;
-use super::history::{History, within_budget};
-use figaro_domain::conversation::{Message, Role};
+use super::history::{History, items_of, within_budget};
+use figaro_domain::conversation::{Message, Role, begins_exchange};
 use figaro_prompts::Prompts;
 use figaro_provider::Item;
 
 /// A pause longer than this ends a sitting: providers keep what they have seen for 5 to 10 minutes.
 const PAUSE: TimeDelta = TimeDelta::minutes(10);
-/// After a longer one a new matter begins: what was said before it keeps to its part of the room, also a long last answer.
+/// After a longer one a new matter begins: what was said before it keeps to its part of the room.
 const LONG_PAUSE: TimeDelta = TimeDelta::hours(3);
 /// Of the whole room one part of so many is left to older messages within a sitting.
 const PARTS_OF_OLDER: usize = 5;
 /// At the beginning of a sitting the messages before it have this part of the room.
 const SHARE_BEFORE: f64 = 0.25;
+/// The last exchange before it may have one part of so many: its answer is what people go on about, and a model that calls no
+/// tools cannot look up the middle of it.
+const PARTS_OF_LAST: usize = 2;
+/// So many tokens of a result of a tool are part of that.
+const RESULT_TOKENS: usize = 150;
 
 /// How many tokens of the conversation a request may carry, and how they are divided.
 #[derive(Debug, Clone, Copy)]
@@ -86,12 +91,14 @@ pub(crate) fn recent(
     let begin = sitting(history, asked_at);
     let from = |history: &History| history.from.unwrap_or(u32::MAX);
     let is_all = whole.from == history.first().map(|first| first.index);
-    if is_all || begin == 0 {
+    let begins_at = history.get(begin).map_or(asked_at, |first| first.created_at);
+    let is_new = begin > 0 && begins_at - history[begin - 1].created_at > LONG_PAUSE;
+    if begin == 0 || is_all && !(is_new && whole.is_short) {
         return Ok(whole);
     }
-    let before = within_budget(&history[..begin], room.before().min(most), &render)?;
-    let begins_at = history.get(begin).map_or(asked_at, |first| first.created_at);
-    if begins_at - history[begin - 1].created_at > LONG_PAUSE {
+    let last = last_exchange(&history[..begin], &render)?.min(most / PARTS_OF_LAST);
+    let before = within_budget(&history[..begin], room.before().min(most).max(last), &render)?;
+    if is_new {
         let sitting = within_budget(&history[begin..], most - before.tokens, &render)?;
         if sitting.from == history.get(begin).map(|first| first.index) {
             return Ok(before.then(sitting));
@@ -106,6 +113,23 @@ pub(crate) fn recent(
     }
     let cut = history.partition_point(|message| message.index < start);
     within_budget(&history[cut..], most, &render)
+}
+
+/// The tokens of what a person and the bot said last, and of the beginnings of what its tools gave.
+fn last_exchange(
+    history: &[Arc<Message>],
+    render: &impl Fn(&Message) -> Result<Item, String>,
+) -> Result<usize, String> {
+    let from = (0..history.len()).rev().find(|at| begins_exchange(history, *at)).unwrap_or(0);
+    let tokens = |mut item: Item| match &mut item {
+        Item::ToolResult { .. } => item.estimate_tokens().min(RESULT_TOKENS),
+        Item::Assistant { private, .. } => {
+            private.clear();
+            item.estimate_tokens()
+        }
+        Item::User { .. } => item.estimate_tokens(),
+    };
+    Ok(items_of(&history[from..], render)?.into_iter().map(tokens).sum())
 }
 
 /// Where the sitting begins that a question at this time belongs to: behind the last long pause before a person's words.

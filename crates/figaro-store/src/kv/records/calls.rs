@@ -28,3 +28,15 @@ pub(in crate::kv) fn put(
     let next = tables.calls.next_index(&key::id(run))?;
     (next..).zip(new).try_for_each(|(index, call)| changes.put(&tables.calls, key::call(run, index), call))
 }
+
+/// Takes the results out of the records of a turn that ends: from now on only messages hold them. Until then a result that cannot
+/// be read among the messages is taken from here. What a provider did itself has no message.
+pub(super) fn leave_results(tables: &Tables<'_>, changes: &mut Changes<'_>, run: RunId) -> Result<(), Fault> {
+    for item in tables.calls.scan(&key::id(run))? {
+        let (key, call) = item?;
+        if call.result.is_some() && !call.hosted {
+            changes.put(&tables.calls, key, &ToolCall { result: None, ..call })?;
+        }
+    }
+    Ok(())
+}

@@ -8,7 +8,7 @@ use super::super::changes::Changes;
 use super::super::fault::Fault;
 use super::super::key;
 use super::super::tables::Tables;
-use super::{parked, people, sessions, tasks, write};
+use super::{calls, parked, people, sessions, tasks, write};
 use figaro_base::ids::{BotId, EntryId, RunId, SessionId};
 use figaro_domain::conversation::{Conversation, EntryKey, Message};
 use figaro_domain::message::Inbound;
@@ -110,6 +110,7 @@ pub(in crate::kv) fn end(
     let stored = stored(tables, turn)?;
     let answer = end.earlier_answer().map(|entry| place_of(tables, turn, entry)).transpose()?.flatten();
     let with = EndsWith { answer, task: tasks::find(tables, turn.task)? };
+    calls::leave_results(tables, changes, turn.id)?;
     write::write(tables, changes, bot, turn::end(turn, stored, with, end))
 }
 

@@ -7,6 +7,7 @@ use super::super::sessions::export::{plain, section};
 use super::kept::{Kept, KeptSession};
 use figaro_base::ids::RecordId;
 use figaro_domain::conversation::Message;
+use figaro_domain::persona::OwnPersona;
 use figaro_domain::record::{FieldValue, Record};
 use figaro_markup::File;
 use figaro_store::Outline;
@@ -36,8 +37,7 @@ fn markdown(view: &View<'_>, kept: &Kept) -> String {
     };
     list(texts.export_profile(), kept.profile.iter().flat_map(profile).collect());
     list(texts.export_settings(), kept.settings.iter().flat_map(settings).collect());
-    let personas = kept.personas.iter().map(|own| format!("- {}: {}", plain(&own.name), plain(&own.prompt)));
-    list(texts.persona_title(), personas.collect());
+    list(texts.persona_title(), kept.personas.iter().flat_map(persona).collect());
     let notes = kept.notes.iter().map(|note| format!("- {}: {}", plain(&note.key), plain(&note.content)));
     list(texts.export_notes(), notes.collect());
     let records = kept.records.iter().map(|record| record_line(view, kept, record));
@@ -53,6 +53,14 @@ fn markdown(view: &View<'_>, kept: &Kept) -> String {
     list(texts.export_background(), beside.collect());
     parts.extend(kept.sessions.iter().map(|one| session(view, one)));
     parts.join("\n")
+}
+
+/// A persona of the chat's own, with a line for each of its settings by its stored name.
+fn persona(own: &OwnPersona) -> Vec<String> {
+    let language = own.language.iter().map(|language| ("language", language.clone()));
+    let set = language.chain(own.settings.entries());
+    let lines = set.map(|(name, value)| format!("  - {name}: {}", plain(&value)));
+    std::iter::once(format!("- {}: {}", plain(&own.name), plain(&own.prompt))).chain(lines).collect()
 }
 
 /// A record with what stands in its fields, by their stored names.

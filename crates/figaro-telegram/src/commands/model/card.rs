@@ -6,7 +6,7 @@ use super::list::{ChatModels, Served, is_missing};
 use crate::callback::{Config, Data, Model, ModelKey, Page, Retry, Sessions, Short, TurnTag};
 use crate::send::Button;
 use figaro_base::ids::SessionId;
-use figaro_domain::chat::ChatConfig;
+use figaro_domain::chat::{ChatConfig, PersonaChoice};
 use figaro_domain::conversation::Session;
 use figaro_domain::generation::Generation;
 use figaro_domain::model::ModelName;
@@ -53,7 +53,7 @@ impl ChatModels {
         let writing = is_chats.then(|| Button::new(texts.model_writing(), Model::Writing));
         let clear = config.model.is_some() && is_chats;
         let clear = clear.then(|| Button::new(texts.model_default(), Model::Clear));
-        Ok(Card::titled(texts.model_title(), self.model_lines(texts, &config, &served))
+        Ok(Card::titled(texts.model_title(), self.model_lines(asker, &config, &served).await?)
             .rows(rows)
             .rows(more.map(|button| vec![button]))
             .row(writing.into_iter().chain(clear).collect())
@@ -104,8 +104,8 @@ impl ChatModels {
     pub(super) async fn writing_card(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let config = self.settings.chat_config(asker.place.chat).await?;
-        let lines =
-            [self.writing_lines(texts, &config), vec![texts.model_writing_usage().to_owned()]].concat();
+        let mut lines = self.written_here(asker, &config).await?;
+        lines.push(texts.model_writing_usage().to_owned());
         let clear = config.settings != Generation::default();
         let clear = clear.then(|| Button::new(texts.button_clear(), Model::Plain));
         let change = Button::new(texts.button_edit(), Model::Type);
@@ -116,20 +116,40 @@ impl ChatModels {
     }
 
     /// How the chat's model writes where that is set, and what of it is ignored.
-    fn writing_lines(&self, texts: &Texts, config: &ChatConfig) -> Vec<String> {
+    async fn written_here(&self, asker: &Asker, config: &ChatConfig) -> Result<Vec<String>, StoreError> {
         let of_agent =
             self.prompts.agents().answering(config).map(|agent| agent.settings).unwrap_or_default();
-        let of_persona =
-            self.prompts.chosen_persona(config).map(|persona| persona.settings).unwrap_or_default();
-        let settings = Generation::nearest([config.settings, of_persona, of_agent]);
+        let of_persona = match config.persona {
+            Some(PersonaChoice::Own { id, .. }) => {
+                self.personas.persona(asker.place.chat, id).await?.map(|persona| persona.settings)
+            }
+            _ => self.prompts.chosen_persona(config).map(|persona| persona.settings),
+        };
+        let settings = Generation::nearest([config.settings, of_persona.unwrap_or_default(), of_agent]);
+        Ok(self.writing_lines(self.cards.texts(asker), &self.of(config), &settings))
+    }
+
+    /// How a model writes with settings, and which of them it ignores.
+    pub(in super::super) fn writing_lines(
+        &self,
+        texts: &Texts,
+        model: &ModelName,
+        settings: &Generation,
+    ) -> Vec<String> {
         let set: Vec<String> =
             settings.entries().iter().map(|(name, value)| format!("{name} {value}")).collect();
         let set = (!set.is_empty()).then(|| fill(texts.model_settings(), &[("settings", &set.join(", "))]));
-        set.into_iter().chain(self.ignored_line(texts, &self.of(config), &settings)).collect()
+        set.into_iter().chain(self.ignored_line(texts, model, settings)).collect()
     }
 
     /// Which model answers, how it writes, what of that it ignores, and what cannot be reached.
-    fn model_lines(&self, texts: &Texts, config: &ChatConfig, served: &Served) -> String {
+    async fn model_lines(
+        &self,
+        asker: &Asker,
+        config: &ChatConfig,
+        served: &Served,
+    ) -> Result<String, StoreError> {
+        let texts = self.cards.texts(asker);
         let (model, agents) = (self.of(config), self.prompts.agents());
         let agent = agents.answering(config);
         let of_agent = agent.filter(|agent| agent.model.is_some()).map(|agent| agent.name.as_str());
@@ -140,7 +160,7 @@ impl ChatModels {
         };
         let named = [("model", model.to_string()), ("agent", of_agent.unwrap_or_default().to_owned())];
         let mut lines = vec![fill(which, &named.each_ref().map(|(key, value)| (*key, value.as_str())))];
-        lines.extend(self.writing_lines(texts, config));
+        lines.extend(self.written_here(asker, config).await?);
         if is_missing(served, &model) {
             lines.push(fill(texts.model_missing(), &[("model", &model.to_string())]));
         }
@@ -148,7 +168,7 @@ impl ChatModels {
             lines.push(fill(texts.model_unreachable(), &[("provider", provider)]));
         }
         lines.push(texts.model_usage().to_owned());
-        lines.join("\n")
+        Ok(lines.join("\n"))
     }
 
     fn ignored_line(&self, texts: &Texts, model: &ModelName, settings: &Generation) -> Option<String> {

@@ -17,7 +17,7 @@ use figaro_policy::access::Standing;
 use figaro_prompts::Prompts;
 use figaro_prompts::texts::fill;
 use figaro_provider::ProviderError;
-use figaro_store::SettingsStore;
+use figaro_store::{PersonaStore, SettingsStore};
 
 /// How long a provider may take to say what it serves.
 const LIST_TIMEOUT: Duration = Duration::from_secs(4);
@@ -27,6 +27,7 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(4);
 pub(in super::super) struct ChatModels {
     pub(in super::super) cards: Cards,
     pub(in super::super) settings: Arc<dyn SettingsStore>,
+    pub(super) personas: Arc<dyn PersonaStore>,
     pub(in super::super) prompts: Arc<Prompts>,
     pub(in super::super) ledger: Arc<Ledger>,
 }
@@ -36,6 +37,7 @@ impl ChatModels {
         Self {
             cards: handles.cards.clone(),
             settings: handles.store.clone(),
+            personas: handles.store.clone(),
             prompts: handles.prompts.clone(),
             ledger: handles.ledger.clone(),
         }

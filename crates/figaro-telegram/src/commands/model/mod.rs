@@ -142,13 +142,13 @@ impl Model {
                 self.change(asker, change).await?;
                 self.0.writing_card(asker).await
             }
-            Err(wrong) => Ok(Card::text(complaint(self.0.cards.texts(asker), &wrong))),
+            Err(wrong) => Ok(Card::text(bad_setting(self.0.cards.texts(asker), &wrong))),
         }
     }
 }
 
 /// Why a setting was not changed, in the person's language.
-fn complaint(texts: &Texts, wrong: &BadSetting) -> String {
+pub(super) fn bad_setting(texts: &Texts, wrong: &BadSetting) -> String {
     match wrong {
         BadSetting::OutOfRange(OutOfRange { name, value, low, high }) => {
             let [value, low, high] = [value, low, high].map(ToString::to_string);

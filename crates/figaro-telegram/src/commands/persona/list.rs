@@ -6,6 +6,7 @@ use super::super::asker::Asker;
 use super::super::card::{Card, ROWS, number, page_of, pager};
 use super::super::cards::Cards;
 use super::super::handles::Handles;
+use super::super::model::ChatModels;
 use crate::callback::{Config, Page, Persona as Press, Short};
 use crate::send::Button;
 use figaro_domain::chat::{ChatConfig, PersonaChoice};
@@ -21,6 +22,7 @@ pub struct Personas {
     pub(super) settings: Arc<dyn SettingsStore>,
     pub(super) store: Arc<dyn PersonaStore>,
     pub(super) prompts: Arc<Prompts>,
+    pub(super) models: ChatModels,
 }
 
 /// A persona that a chat can choose.
@@ -29,7 +31,7 @@ pub(super) enum Entry<'a> {
     /// One of a file.
     File(&'a Persona),
     /// One that the chat wrote.
-    Own(OwnPersona),
+    Own(Box<OwnPersona>),
 }
 
 impl Entry<'_> {
@@ -95,13 +97,19 @@ impl Personas {
             settings: handles.store.clone(),
             store: handles.store.clone(),
             prompts: handles.prompts.clone(),
+            models: ChatModels::new(handles),
         }
     }
 
     /// The personas that a chat can choose: those of files by name, then its own, oldest first.
     pub(super) async fn entries(&self, asker: &Asker) -> Result<Vec<Entry<'_>>, StoreError> {
         let own = self.store.personas(asker.place.chat).await?;
-        Ok(self.prompts.personas().map(Entry::File).chain(own.into_iter().map(Entry::Own)).collect())
+        Ok(self
+            .prompts
+            .personas()
+            .map(Entry::File)
+            .chain(own.into_iter().map(Box::new).map(Entry::Own))
+            .collect())
     }
 
     /// The persona that a chat has chosen as a card shows it, or that it is gone; `None` if it has chosen none.
@@ -129,7 +137,9 @@ impl Personas {
         let chosen = self.chosen(asker, &config).await?;
         let now = chosen.map(|chosen| fill(texts.persona_now(), &[("persona", &chosen)]));
         let agents = self.prompts.agents();
-        let agent = agents.answering(&config).map(|agent| agent.name.as_str());
+        // One without instructions leaves its place to the persona.
+        let agent = agents.answering(&config).filter(|agent| !agents.instructions(agent).is_empty());
+        let agent = agent.map(|agent| agent.name.as_str());
         let agent = agent.map(|agent| fill(texts.persona_agent(), &[("agent", agent)]));
         let lines = shown.iter().map(|entry| match entry {
             Entry::File(persona) => {

@@ -71,7 +71,8 @@ impl Command for Persona {
             Press::Clear(page) => personas.press_clear(asker, page).await?,
             Press::New => personas.ask_new(asker).await?,
             Press::Open(id, page) => personas.open(asker, id, page).await?,
-            Press::Edit(id) => personas.ask_edit(asker, id).await?,
+            Press::Edit(id) => personas.ask_edit(asker, id, false).await?,
+            Press::Writing(id) => personas.ask_edit(asker, id, true).await?,
             Press::Drop(id, page) => personas.ask_delete(asker, id, page).await?,
             Press::Delete(id, page) => personas.delete(asker, id, page).await?,
         })

@@ -6,14 +6,16 @@ use chrono::TimeDelta;
 use super::super::asker::Asker;
 use super::super::card::Card;
 use super::super::command::Pressed;
+use super::super::model::bad_setting;
 use super::list::{Entry, Personas, show};
 use crate::callback::{Page, Persona as Press};
 use crate::send::Button;
 use figaro_base::ids::{MessageId, PersonaId};
 use figaro_domain::chat::MAX_SETTING_CHARS;
+use figaro_domain::generation::Generation;
 use figaro_domain::message::Inbound;
 use figaro_domain::persona::{
-    BadDraft, MAX_OWN_PERSONAS, MAX_PERSONA_NAME, OwnPersona, PersonaDraft, PersonaQuestion,
+    BadDraft, MAX_OWN_PERSONAS, MAX_PERSONA_LANGUAGE, MAX_PERSONA_NAME, OwnPersona, PersonaQuestion,
 };
 use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
@@ -70,30 +72,59 @@ impl Personas {
 
     async fn write(&self, asker: &Asker, words: &str, wanted: Wanted) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let draft = match PersonaDraft::read(words) {
-            Ok(draft) => draft,
+        let before = match wanted.changes {
+            Some(id) => self.store.persona(asker.place.chat, id).await?,
+            None => Some(self.blank(asker)),
+        };
+        let Some(before) = before else { return Ok(Card::text(texts.gone())) };
+        let persona = match before.written(words, texts.config_language()) {
+            Ok(persona) => persona,
             Err(bad) => return Ok(complaint(texts, &bad)),
         };
-        let taken = || Card::text(fill(texts.persona_name_taken(), &[("name", &draft.name)]));
-        if self.is_of_file(&draft.name) {
+        let name = persona.name.clone();
+        let taken = || Card::text(fill(texts.persona_name_taken(), &[("name", &name)]));
+        if self.is_of_file(&name) {
             return Ok(taken());
         }
-        let persona = OwnPersona {
-            id: wanted.changes.unwrap_or_default(),
-            chat: asker.place.chat,
-            name: draft.name.clone(),
-            prompt: draft.prompt.clone(),
-            author: asker.speaker.user.clone(),
-            created_at: self.cards.now(),
-        };
         let save = PersonaToSave { persona, question: wanted.question, changes: wanted.changes.is_some() };
         Ok(match self.store.save_persona(save).await? {
-            PersonaSaved::New(own) => saved(texts, texts.persona_saved(), &own),
-            PersonaSaved::Changed(own) => saved(texts, texts.persona_changed(), &own),
+            PersonaSaved::New(own) => self.saved(asker, texts.persona_saved(), &own).await?,
+            PersonaSaved::Changed(own) => self.saved(asker, texts.persona_changed(), &own).await?,
             PersonaSaved::NameTaken => taken(),
             PersonaSaved::Full => Card::text(full(texts)).row(vec![show(texts)]),
             PersonaSaved::Gone => Card::text(texts.gone()),
         })
+    }
+
+    /// A persona that has yet to be written.
+    fn blank(&self, asker: &Asker) -> OwnPersona {
+        OwnPersona {
+            id: PersonaId::default(),
+            chat: asker.place.chat,
+            name: String::new(),
+            prompt: String::new(),
+            language: None,
+            settings: Generation::default(),
+            author: asker.speaker.user.clone(),
+            created_at: self.cards.now(),
+        }
+    }
+
+    /// What is said of a persona that was stored, with its settings.
+    async fn saved(&self, asker: &Asker, words: &str, own: &OwnPersona) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let lines = self.settings_of(asker, own).await?;
+        let said: Vec<String> =
+            std::iter::once(fill(words, &[("persona", &own.name)])).chain(lines).collect();
+        Ok(Card::text(said.join("\n")).row(vec![show(texts)]))
+    }
+
+    /// The settings of a persona as its card shows them, and what the model of the chat ignores of them.
+    async fn settings_of(&self, asker: &Asker, own: &OwnPersona) -> Result<Vec<String>, StoreError> {
+        let texts = self.cards.texts(asker);
+        let model = self.models.of(&self.settings.chat_config(asker.place.chat).await?);
+        let language = own.language.iter().map(|language| format!("{}: {language}", texts.config_language()));
+        Ok(language.chain(self.models.writing_lines(texts, &model, &own.settings)).collect())
     }
 
     fn is_of_file(&self, name: &str) -> bool {
@@ -109,11 +140,19 @@ impl Personas {
         self.ask(asker, texts.persona_ask_new(), None).await
     }
 
-    /// Asks for other words of a persona.
-    pub(super) async fn ask_edit(&self, asker: &Asker, id: PersonaId) -> Result<Pressed, StoreError> {
+    /// Asks for other words of a persona, or for settings of it alone.
+    pub(super) async fn ask_edit(
+        &self,
+        asker: &Asker,
+        id: PersonaId,
+        is_writing: bool,
+    ) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(own) = self.own(asker, id).await? else { return self.gone(asker, 0).await };
-        self.ask(asker, &fill(texts.persona_ask_edit(), &[("persona", &own.name)]), Some(id)).await
+        let Some(own) = self.store.persona(asker.place.chat, id).await? else {
+            return self.gone(asker, 0).await;
+        };
+        let words = if is_writing { texts.persona_ask_writing() } else { texts.persona_ask_edit() };
+        self.ask(asker, &fill(words, &[("persona", &own.name)]), Some(id)).await
     }
 
     async fn ask(&self, asker: &Asker, words: &str, about: Option<PersonaId>) -> Result<Pressed, StoreError> {
@@ -128,13 +167,18 @@ impl Personas {
     /// Shows a persona of the chat's own, with what can be done to it.
     pub(super) async fn open(&self, asker: &Asker, id: PersonaId, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(own) = self.own(asker, id).await? else { return self.gone(asker, page).await };
+        let Some(own) = self.store.persona(asker.place.chat, id).await? else {
+            return self.gone(asker, page).await;
+        };
         let change = vec![
             Button::new(texts.button_edit(), Press::Edit(id)),
+            Button::new(texts.model_writing(), Press::Writing(id)),
             Button::new(texts.button_delete(), Press::Drop(id, page)),
         ];
         let back = Button::new(texts.button_back(), Press::List(page));
-        Ok(Pressed::card(Card::titled(&own.name, own.prompt).row(change).row(vec![back])))
+        let settings = self.settings_of(asker, &own).await?.join("\n");
+        let body = format!("{}\n\n{settings}", own.prompt);
+        Ok(Pressed::card(Card::titled(&own.name, body.trim_end()).row(change).row(vec![back])))
     }
 
     /// Asks whether a persona is to be deleted.
@@ -145,7 +189,9 @@ impl Personas {
         page: Page,
     ) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(own) = self.own(asker, id).await? else { return self.gone(asker, page).await };
+        let Some(own) = self.store.persona(asker.place.chat, id).await? else {
+            return self.gone(asker, page).await;
+        };
         let words = fill(texts.persona_delete_ask(), &[("persona", &own.name)]);
         Ok(Pressed::card(Card::text(words).row(vec![
             Button::new(texts.button_delete(), Press::Delete(id, page)),
@@ -168,18 +214,9 @@ impl Personas {
         Ok(Pressed::both(words, self.list(asker, page).await?))
     }
 
-    async fn own(&self, asker: &Asker, id: PersonaId) -> Result<Option<OwnPersona>, StoreError> {
-        let own = self.store.personas(asker.place.chat).await?;
-        Ok(own.into_iter().find(|persona| persona.id == id))
-    }
-
     async fn gone(&self, asker: &Asker, page: Page) -> Result<Pressed, StoreError> {
         Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, page).await?))
     }
-}
-
-fn saved(texts: &Texts, words: &str, own: &OwnPersona) -> Card {
-    Card::text(fill(words, &[("persona", &own.name)])).row(vec![show(texts)])
 }
 
 fn full(texts: &Texts) -> String {
@@ -196,6 +233,8 @@ fn complaint(texts: &Texts, bad: &BadDraft) -> Card {
         }
         BadDraft::LongName => limited(texts.persona_name_long(), MAX_PERSONA_NAME),
         BadDraft::LongPrompt => limited(texts.config_too_long(), MAX_SETTING_CHARS),
+        BadDraft::LongLanguage => limited(texts.config_too_long(), MAX_PERSONA_LANGUAGE),
+        BadDraft::Setting(wrong) => Card::text(bad_setting(texts, wrong)),
         BadDraft::Reserved(name) => Card::text(fill(texts.persona_name_taken(), &[("name", name)])),
     }
 }

@@ -18,9 +18,10 @@ use super::parts::{self, Looks};
 use super::tried::Tried;
 use crate::engine::Keys;
 use figaro_base::ids::{MessageId, RecordId, RunId};
-use figaro_domain::conversation::{EntryKey, Message, Role, Session};
+use figaro_domain::conversation::{Message, Role, Session};
 use figaro_domain::message::Quoted;
 use figaro_domain::observation::Observation;
+use figaro_domain::tool::ToolCall;
 
 /// Parts of a text with fewer bytes are not looked for in results of tools.
 const MIN_PART: usize = 12;
@@ -60,7 +61,7 @@ pub(super) fn clear(tables: &Tables<'_>, changes: &mut Changes<'_>, found: &Foun
     for Trace { message, has_read } in traces {
         changes.put(&tables.messages, key::message(message.session, message.index), message)?;
         if *has_read {
-            forget_read(tables, changes, message.key(), words)?;
+            forget_read(tables, changes, message, words)?;
         }
     }
     in_background(tables, changes, doomed)?;
@@ -227,9 +228,11 @@ impl Words<'_> {
 fn forget_read(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
-    place: EntryKey,
+    read: &Message,
     words: Words<'_>,
 ) -> Result<(), Fault> {
+    let place = read.key();
+    let has_read = |call: &ToolCall| read.tool.as_ref().is_some_and(|tool| tool.tool_call_id == call.call.id);
     let before = Keys::before(key::message(place.session, place.index), &key::id(place.session));
     for item in tables.messages.scan_range(&before)?.rev() {
         let (_, message) = item?;
@@ -240,7 +243,7 @@ fn forget_read(
         for item in tables.calls.scan(&key::id(turn))? {
             let (key, mut call) = item?;
             let result = call.result.clone().unwrap_or_default();
-            if words.are_read(&call.call.name, &call.call.arguments, &result) {
+            if has_read(&call) || words.are_read(&call.call.name, &call.call.arguments, &result) {
                 "{}".clone_into(&mut call.call.arguments);
                 call.result = call.result.map(|_| FORGOTTEN.to_owned());
                 changes.put(&tables.calls, key, &call)?;
