@@ -6,7 +6,8 @@ use figaro_offline::model::{Gate, Reply};
 
 use super::memories::{proposes, remembered, remembering};
 use crate::support::calls::says;
-use crate::support::{BOB, Bot, World};
+use crate::support::scene::text;
+use crate::support::{ANN, BOB, Bot, World};
 
 /// Bob says this, and has his answer.
 async fn says_so(world: &World, words: &str) {
@@ -109,5 +110,29 @@ async fn with_one_slot_a_question_interrupts_what_nobody_waits_for() {
     remembered(&world, BOB, "Lives in Riga").await;
     assert_eq!(world.model.extraction_requests().len(), 2, "it was asked once more");
     gate.open();
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn a_model_that_never_fits_is_left_alone_and_the_owner_is_told() {
+    let (world, bot) = remembering(&[]).await;
+    for person in 20..26 {
+        world.person(person, "Pat", "en");
+        // The sixth is not asked about.
+        for words in ["I live in Riga.", "That cannot be read"] {
+            world.script.extract_when(words, Reply::text("hello there"));
+        }
+        world.when("I live in Riga.", Reply::text("Nice."));
+        world.say(person, person, "I live in Riga.");
+        says(&world, person, "Nice.").await;
+        asked(&world, (usize::try_from(person).unwrap() - 19).min(5) * 2).await;
+    }
+    bot.logged("it is left alone").await;
+    world.caught_up().await;
+    assert_eq!(world.model.extraction_requests().len(), 10);
+    let status = world.told(ANN, ANN, "/status").await;
+    let line =
+        "openai:offline does not answer as asked when facts are taken from messages; it is asked again";
+    assert!(text(&status).contains(line), "{status}");
     assert!(bot.stop().success());
 }

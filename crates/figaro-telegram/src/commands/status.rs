@@ -15,6 +15,7 @@ use super::model::ChatModels;
 use super::usage::cap_lines;
 use crate::callback::{self, Family};
 use crate::send::Button;
+use figaro_agent::turn::extraction::Extractor;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_base::text::duration;
 use figaro_domain::model::ModelName;
@@ -34,6 +35,7 @@ pub(super) struct Status {
     store: Arc<dyn Store>,
     models: ChatModels,
     mailboxes: Mailboxes,
+    extractor: Extractor,
     mcp: Mcp,
     default_zone: Tz,
 }
@@ -73,6 +75,7 @@ impl Status {
             store: handles.store.clone(),
             models: ChatModels::new(handles),
             mailboxes: handles.mailboxes.clone(),
+            extractor: handles.extractor.clone(),
             mcp: handles.mcp.clone(),
             default_zone: handles.default_zone,
         }
@@ -121,7 +124,10 @@ impl Status {
             count(texts.status_unreadable(), health.unreadable),
             is_too_large(&health).then(|| texts.status_store_large().to_owned()),
         ];
-        let lines: Vec<String> = lines.into_iter().flatten().collect();
+        let resting = self.extractor.misfits.resting(self.cards.now()).into_iter().map(|(model, until)| {
+            fill(texts.status_model_rests(), &[("model", &model.to_string()), ("time", &moment(until))])
+        });
+        let lines: Vec<String> = lines.into_iter().flatten().chain(resting).collect();
         let refresh = vec![Button::new(texts.button_refresh(), callback::Status)];
         Ok(Card::text(lines.join("\n")).row(refresh))
     }
