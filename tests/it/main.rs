@@ -35,6 +35,7 @@ mod dm;
 mod embedder;
 #[cfg(feature = "local-embedder")]
 mod embedder_local;
+mod fallback;
 mod faults;
 mod forgetting;
 mod formats;

@@ -198,24 +198,14 @@ impl Ledger {
         self.store.tell_of_caps(self.date()).await
     }
 
-    /// The models to ask, in order, without those that nobody can tell the price of where money is the only bound.
-    fn affordable(&self, model: &ModelName) -> Result<Vec<ModelName>, LedgerError> {
-        self.affordable_of(model, self.models.order(model))
-    }
-
-    /// Those of these models that may be asked; `model` is the one that was wanted.
-    fn affordable_of(
-        &self,
-        model: &ModelName,
-        mut order: Vec<ModelName>,
-    ) -> Result<Vec<ModelName>, LedgerError> {
-        if !self.caps.takes_unpriced() {
-            order.retain(|model| self.prices.of(model).is_some());
-            if order.is_empty() {
-                return Err(LedgerError::Unpriced(model.clone()));
-            }
+    /// Those of these models that may be asked: not those that nobody can tell the price of where money is the only bound.
+    fn affordable(&self, order: &[ModelName]) -> Result<Vec<ModelName>, LedgerError> {
+        let may_ask = |model: &&ModelName| self.caps.takes_unpriced() || self.prices.of(model).is_some();
+        let affordable: Vec<ModelName> = order.iter().filter(may_ask).cloned().collect();
+        match order.first() {
+            Some(first) if affordable.is_empty() => Err(LedgerError::Unpriced(first.clone())),
+            _ => Ok(affordable),
         }
-        Ok(order)
     }
 
     /// Judges a call and, if it is granted, sets aside what it may come to on the day that it gives.

@@ -226,7 +226,7 @@ fn name(text: &str) -> ModelName {
 async fn begin(ledger: &Arc<Ledger>, course: Course, model: &str) -> Result<MeteredStream, LedgerError> {
     let number = COURSES.iter().position(|other| *other == course).unwrap();
     let request = Request::new("", "", vec![Item::user(number.to_string())]);
-    ledger.call(&name(model), request, payer()).await
+    ledger.call(&ledger.models.order(&name(model)), request, payer()).await
 }
 
 fn payer() -> Payer {
@@ -311,7 +311,7 @@ async fn no_answer_sets_a_whole_day_aside_whatever_bound_it_has() {
     let world = World::new(tokens(1_000_000)).await;
     let settings = Generation { max_tokens: Some(u32::MAX), ..Generation::default() };
     let request = Request { settings, ..Request::new("", "", vec![Item::user("0")]) };
-    let call = world.ledger.call(&name("fake:known"), request, payer()).await.unwrap();
+    let call = world.ledger.call(&[name("fake:known")], request, payer()).await.unwrap();
     let reserved = world.ledger.today().day.reserved;
     assert_eq!(reserved.tokens, INPUT + MAX_ASKED_OUTPUT);
     drop(call);

@@ -360,7 +360,8 @@ impl Asking {
                     self.stream = None;
                 }
                 Err(error) if candidate.leave_out_refused(&error) => self.stream = None,
-                Err(error) if error.is_the_models() && !self.open.is_empty() => {
+                // Also what is refused: each service reads a request in its own way, and a refusal costs nothing.
+                Err(error) if !self.open.is_empty() => {
                     warn!(model = %candidate.name, error = error.label(), reason = %error, "a model does not answer; the next is asked");
                     self.current = self.open.pop();
                     self.stream = None;
@@ -560,8 +561,11 @@ mod tests {
             (vec![Err(ProviderError::Unauthorized("no".into()))], vec![whole()], vec!["b:y", "."]),
             (vec![says("A"), down()], vec![says("B")], vec!["a:x", "A", "unavailable"]),
             (vec![down()], vec![Err(ProviderError::NoQuota("0".into()))], vec!["no_quota"]),
-            // Another model would be refused the same.
-            (vec![Err(ProviderError::Refused("bad".into()))], vec![says("B")], vec!["refused"]),
+            (
+                vec![Err(ProviderError::Refused("bad".into()))],
+                vec![says("B"), whole()],
+                vec!["b:y", "B", "."],
+            ),
         ];
         for (first, second, wanted) in cases {
             let case = format!("{first:?} {second:?}");

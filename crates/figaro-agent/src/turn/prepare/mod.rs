@@ -245,7 +245,7 @@ impl Preparer {
         let form = form_of(requested, agent).map_err(failed)?;
         let calls = self.models.capabilities(&model).is_none_or(|can| can.tools);
         let names = tools.name_of(ToolKind::Memories).filter(|_| calls);
-        let run = self.run(loaded, question, &taken_up, names).shaped(form).giving_cut(requested.is_some());
+        let run = self.run(loaded, question, &taken_up, names).shaped(form).asking(self.models.order(&model));
         let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.untold());
         let setup = Setup {
             turn: turn.clone(),
@@ -323,7 +323,10 @@ impl Preparer {
             .knowing(loaded.written)
             .remembering(Shown { tool, memories: loaded.window.labels, asked: question.words() })
             // A task is where a promise is kept.
-            .keeping_promises(question.task.is_none());
+            .keeping_promises(question.task.is_none())
+            .giving_cut(question.requested.is_some())
+            // In a group nobody has to say something.
+            .permitting_silence(question.is_in_group() && question.task.is_none());
         let run = match taken_up.state.clone() {
             Some(state) => run.restored(state, loaded.in_hand),
             None => run,

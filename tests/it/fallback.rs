@@ -1,0 +1,95 @@
+//! What of a model's answer has the next one asked, and what each attempt costs.
+
+use serde_json::{Value, json};
+
+use crate::support::World;
+use crate::support::bot::Recipe;
+use crate::support::replay::{Replay, Sent};
+use crate::support::terminal::{asking, events, said};
+
+/// The whole answer of a chat completion in one chunk, which takes 23 tokens and 5.
+fn chat(delta: Value, reason: &str) -> Sent {
+    let usage = json!({"prompt_tokens": 23, "completion_tokens": 5, "total_tokens": 28});
+    let chunk = json!({"choices": [{"index": 0, "delta": delta, "finish_reason": reason}], "usage": usage});
+    Sent::events(&format!("data: {chunk}\n\ndata: [DONE]\n\n"))
+}
+
+fn refused(status: u16) -> Sent {
+    Sent::document(status, &json!({"detail": "not in this form"}))
+}
+
+fn stand_in() -> Sent {
+    let message = json!({"role": "assistant", "content": "I stand in."});
+    Sent::lines(&format!(
+        "{}\n",
+        json!({"message": message, "done": true, "prompt_eval_count": 30, "eval_count": 7})
+    ))
+}
+
+/// A bot of the first service, for which the second stands in.
+fn both(world: &World, first: &Replay, second: &Replay) -> Recipe {
+    world
+        .bot_of("compatible")
+        .set("COMPATIBLE_BASE_URL", &format!("{}/v1", first.url))
+        .set("LLM_FALLBACK", "ollama:m")
+        .set("OLLAMA_BASE_URL", &second.url)
+        .set("OLLAMA_MODEL", "m")
+}
+
+#[tokio::test]
+async fn a_model_that_says_nothing_or_is_refused_gives_way_to_the_next() {
+    let cases = [
+        ("an empty answer", chat(json!({"content": ""}), "stop"), ""),
+        ("blanks", chat(json!({"content": " \n"}), "stop"), ""),
+        ("reasoning in a field", chat(json!({"reasoning_content": "They ask."}), "stop"), ""),
+        ("reasoning in the text", chat(json!({"content": "<think>They ask."}), "stop"), ""),
+        ("reasoning up to the bound", chat(json!({"content": "<think>They ask."}), "length"), ""),
+        ("withheld without a word", chat(json!({"content": ""}), "content_filter"), ""),
+        ("an unknown method", refused(405), ""),
+        ("a form that is not known", refused(422), ""),
+        ("a request that is not taken", refused(400), ""),
+        ("withheld after a word", chat(json!({"content": "Two lo"}), "content_filter"), "Two lo"),
+        ("an answer", chat(json!({"content": "Two loaves."}), "stop"), "Two loaves."),
+    ];
+    let world = World::new().await;
+    let first = Replay::start(cases.iter().map(|(_, sent, _)| sent.clone()).collect()).await;
+    let second = Replay::start(vec![stand_in()]).await;
+    let bot = both(&world, &first, &second).spawn();
+    bot.ready().await;
+    let mut stood_in = 0;
+    for (at, (name, _, own)) in cases.iter().enumerate() {
+        let told = world.ask("how many loaves?").await["text"].as_str().unwrap().to_owned();
+        if own.is_empty() {
+            stood_in += 1;
+            assert_eq!(told, "I stand in.", "{name}");
+        } else {
+            assert!(told.starts_with(own), "{name}: {told}");
+        }
+        assert_eq!((first.requests().len(), second.requests().len()), (at + 1, stood_in), "{name}");
+    }
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn each_attempt_is_booked_and_the_last_one_is_told_of() {
+    let world = World::new().await;
+    let first = Replay::start(vec![chat(json!({"content": ""}), "stop")]).await;
+    let cases = [(stand_in(), "done", "I stand in."), (refused(422), "error", "refused")];
+    for (sent, last, wanted) in cases {
+        let second = Replay::start(vec![sent]).await;
+        let recipe = ["TELEGRAM_BOT_TOKEN", "TELEGRAM_API_URL", "OWNER_IDS"]
+            .iter()
+            .fold(both(&world, &first, &second), |recipe, name| recipe.unset(name));
+        let (out, error, _) = said(&asking(recipe, &["How many loaves?", "--json"]).run().await);
+        let told = events(&out).pop().unwrap();
+        assert_eq!(
+            (&told["event"], told.get("text").or(told.get("label"))),
+            (&json!(last), Some(&json!(wanted))),
+            "{error}"
+        );
+        let tokens = if last == "done" { (53, 12, 65) } else { (23, 5, 28) };
+        let counted =
+            (&told["usage"]["input_tokens"], &told["usage"]["output_tokens"], &told["spent"]["tokens"]);
+        assert_eq!(counted, (&json!(tokens.0), &json!(tokens.1), &json!(tokens.2)), "{told}");
+    }
+}
