@@ -9,6 +9,7 @@ use futures::{FutureExt, StreamExt, stream};
 use parking_lot::Mutex;
 use serde_json::Value;
 
+use crate::boxed::Boxed;
 use crate::offered::Offered;
 use crate::thinking::{Passed, Thinking};
 use crate::written::{End, Tail};
@@ -91,6 +92,7 @@ pub(crate) fn decoded(values: Values, decoder: impl Decode, habit: Habit, offere
         values,
         decoder,
         thinking: Thinking::of_model(habit.is_known()),
+        boxed: Boxed::default(),
         tail: Tail::default(),
         habit,
         offered,
@@ -119,6 +121,7 @@ struct Decoding<D> {
     values: Values,
     decoder: D,
     thinking: Thinking,
+    boxed: Boxed,
     tail: Tail,
     habit: Habit,
     offered: Offered,
@@ -221,6 +224,9 @@ impl<D: Decode> Decoding<D> {
             Finish::Length | Finish::Filtered(_) => self.thinking.cut(),
         };
         self.tell(passed);
+        let rest = self.boxed.end();
+        let text = self.tail.pass(&rest);
+        self.say(text);
         // A pass of calls alone says nothing of how the model writes.
         if finish == Finish::Stop && (self.has_answer || self.thinking.was_taken_back()) {
             self.habit.note(self.thinking.was_taken_back());
@@ -250,6 +256,7 @@ impl<D: Decode> Decoding<D> {
     fn tell(&mut self, Passed { takes_back, text }: Passed) {
         if takes_back {
             self.has_answer = false;
+            self.boxed.take_back();
             self.tail.take_back();
             self.ready.retain(|event| !matches!(event, Ok(Event::TextDelta(_))));
             if std::mem::take(&mut self.has_told) {
@@ -257,7 +264,7 @@ impl<D: Decode> Decoding<D> {
                 self.ready.push_back(Ok(Event::Reasoned));
             }
         }
-        let text = self.tail.pass(&text);
+        let text = self.tail.pass(&self.boxed.pass(&text));
         self.say(text);
     }
 
