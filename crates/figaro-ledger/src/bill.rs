@@ -22,6 +22,8 @@ const BYTES_PER_TOKEN: usize = 16;
 /// So many bytes of an answer are taken that the model has not written for people: pages, opaque parts such as encrypted
 /// reasoning.
 const MAX_OTHER_BYTES: usize = 1024 * 1024;
+/// So many bytes that nobody sees are taken for a token.
+const BYTES_PER_UNSEEN_TOKEN: u64 = 4;
 /// What an event of that kind counts at least.
 const OTHER_EVENT_BYTES: usize = 256;
 
@@ -61,7 +63,7 @@ impl Room {
             Event::Found(search) => (&mut self.other, OTHER_EVENT_BYTES + search.size()),
             Event::Private(part) => (&mut self.other, OTHER_EVENT_BYTES + part.data.to_string().len()),
             Event::Answering(_) | Event::Searched | Event::Reasoned => (&mut self.other, OTHER_EVENT_BYTES),
-            Event::Completed { .. } => return true,
+            Event::Unseen(_) | Event::Completed { .. } => return true,
         };
         let left = room.checked_sub(bytes);
         if let Some(left) = left {
@@ -87,6 +89,8 @@ pub(super) struct Bill {
     model: Option<ModelName>,
     pub(super) input: u64,
     text: String,
+    /// Tokens of what was written and not told, by estimate.
+    unseen: u64,
     searches: u64,
     /// What was set aside for it, and the most tokens of its answer by that.
     reserved: Option<(Reservation, u64)>,
@@ -132,7 +136,11 @@ impl MeteredStream {
                     let fits = text.floor_char_boundary(self.room.written);
                     Some(Ok(Event::TextDelta(text[..fits].to_owned())))
                 }
-                _ => self.stream.next().await,
+                // What nobody sees has filled it.
+                _ => {
+                    self.bill.unseen = self.bill.longest();
+                    self.stream.next().await
+                }
             };
         }
         match &event {
@@ -140,15 +148,14 @@ impl MeteredStream {
             Some(Ok(Event::TextDelta(text))) => self.bill.text.push_str(text),
             Some(Ok(Event::ToolCall(call))) => self.bill.text.push_str(&call.arguments),
             Some(Ok(Event::Searched)) => self.bill.searches += 1,
+            Some(Ok(Event::Unseen(bytes))) => {
+                let bytes = u64::try_from(*bytes).unwrap_or(u64::MAX);
+                self.bill.unseen = bytes.div_ceil(BYTES_PER_UNSEEN_TOKEN);
+            }
             Some(Ok(Event::Completed { finish, usage })) => {
-                // Some tell of the question only, with nothing for what they wrote.
                 let estimate = self.bill.estimate();
-                let mut usage = match (usage, finish) {
-                    (Some(usage), _) => *usage,
-                    // Ended at a bound, perhaps ours: what was not shown, such as reasoning, cost something too.
-                    (None, Finish::Length) => Usage { output: self.bill.longest(), ..estimate },
-                    (None, Finish::Stop | Finish::Filtered(_)) => estimate,
-                };
+                let mut usage = usage.unwrap_or(estimate);
+                // Some tell of the question only, with nothing for what they wrote.
                 if usage.output == 0 {
                     usage.output = estimate.output;
                 }
@@ -173,7 +180,7 @@ impl MeteredStream {
     /// What it comes to if nothing more of it is read, by estimate.
     #[must_use]
     pub fn so_far(&self) -> Usage {
-        self.bill.estimate()
+        if self.bill.is_taken_up() { self.bill.estimate() } else { Usage::default() }
     }
 }
 
@@ -226,6 +233,7 @@ impl Bill {
             model: None,
             input,
             text: String::new(),
+            unseen: 0,
             searches: 0,
             reserved: None,
             drawn: None,
@@ -243,6 +251,11 @@ impl Bill {
             matches!(error, ProviderError::Cut(_) | ProviderError::Stalled(_) | ProviderError::Garbled(_));
     }
 
+    /// Whether it may cost something.
+    const fn is_taken_up(&self) -> bool {
+        self.asked || self.model.is_some()
+    }
+
     /// The most tokens of the answer.
     fn longest(&self) -> u64 {
         self.reserved.as_ref().map_or(MAX_OUTPUT, |(_, longest)| *longest)
@@ -251,8 +264,8 @@ impl Bill {
     /// What the provider did not say, or not yet.
     fn estimate(&self) -> Usage {
         let longest = self.reserved.as_ref().map_or(u64::MAX, |(_, longest)| *longest);
-        let output = u64::try_from(estimate_tokens(&self.text)).unwrap_or(u64::MAX).min(longest);
-        Usage { input: self.input, cached: 0, output }
+        let seen = u64::try_from(estimate_tokens(&self.text)).unwrap_or(u64::MAX);
+        Usage { input: self.input, cached: 0, output: seen.saturating_add(self.unseen).min(longest) }
     }
 
     /// What is to be booked, once.
@@ -263,7 +276,7 @@ impl Bill {
         let usage = usage.unwrap_or_else(|| self.estimate());
         let reservation = self.reserved.take().map(|(reservation, _)| reservation);
         let model = self.model.clone().unwrap_or_else(|| self.first.clone());
-        let spent = match self.asked || self.model.is_some() {
+        let spent = match self.is_taken_up() {
             true => Spent::new(usage, self.searches, self.ledger.prices.of(&model)),
             false => Spent::default(),
         };

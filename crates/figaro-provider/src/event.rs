@@ -25,6 +25,8 @@ pub enum Event {
     Source(Source),
     /// An opaque part to be kept and sent back.
     Private(PrivatePart),
+    /// So many bytes were written that are not told, such as reasoning. Told before the end of an answer that is not counted.
+    Unseen(usize),
     /// The answer is whole.
     Completed {
         /// Why the model stopped writing.

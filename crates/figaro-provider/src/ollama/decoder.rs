@@ -25,14 +25,14 @@ pub(super) struct Decoder {
     more: Map<String, Value>,
     thinking: String,
     has_text: bool,
-    has_reasoned: bool,
+    reasoned: usize,
 }
 
 impl Decode for Decoder {
     fn absorb(&mut self, line: &Value) -> Result<Vec<Event>, ProviderError> {
         let message = &line["message"];
         let thinking = message["thinking"].as_str().unwrap_or_default();
-        self.has_reasoned |= !thinking.is_empty();
+        self.reasoned += thinking.len();
         self.thinking.push_str(thinking);
         let mut events = Vec::new();
         if let Some(text) = message["content"].as_str().filter(|text| !text.is_empty()) {
@@ -49,8 +49,8 @@ impl Decode for Decoder {
         Ok(events)
     }
 
-    fn has_reasoned(&self) -> bool {
-        self.has_reasoned
+    fn reasoned(&self) -> usize {
+        self.reasoned
     }
 
     /// A model that says the same again and again is stopped by Ollama, which then ends the answer without a word.

@@ -79,6 +79,11 @@ impl Calls {
         self.begun.is_empty()
     }
 
+    /// How much has come of them.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Whether more has come than is kept.
     pub(super) const fn is_too_long(&self) -> bool {
         self.bytes > MAX_BYTES

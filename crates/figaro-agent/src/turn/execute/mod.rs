@@ -171,14 +171,8 @@ impl Executor {
                     }
                     // Nothing is stored of an answer that is written anew.
                     Step::CallModel { .. } => {
-                        match run.models().len() < models {
-                            true => {
-                                tracing::warn!(run = %setup.turn.id, "a model has said nothing; the next is asked")
-                            }
-                            false => {
-                                tracing::info!(run = %setup.turn.id, "an answer is written anew: it promised what no task was stored for, or did not fit its form")
-                            }
-                        }
+                        let says_nothing = run.models().len() < models;
+                        tracing::info!(run = %setup.turn.id, says_nothing, "an answer is written anew: it had no word, promised what no task was stored for, or did not fit its form");
                         setup.voice.end_pass();
                         self.record(&run, None, setup).await?;
                     }
@@ -282,6 +276,7 @@ impl Executor {
             | Event::Searched
             | Event::Found(_)
             | Event::Source(_)
+            | Event::Unseen(_)
             | Event::Private(_)
             | Event::Completed { .. } => {}
         }
