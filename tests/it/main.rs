@@ -30,6 +30,7 @@ mod children_blind;
 mod commands;
 mod demo;
 mod demo_examples;
+mod dialects;
 mod discovery;
 mod dm;
 mod embedder;
