@@ -4,7 +4,7 @@
 use chrono::DateTime;
 use figaro_base::ids::ChatId;
 use figaro_domain::conversation::{Conversation, Role};
-use figaro_store::{ConversationStore, SessionStore};
+use figaro_store::ConversationStore;
 use serde_json::{Value, json};
 
 use crate::streams::{answer, chunk, event, gemini, line, words};

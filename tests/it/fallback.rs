@@ -1,4 +1,6 @@
-//! What of a model's answer has the next one asked, and what each attempt costs.
+//! What of a model's answer has the next one asked, what each attempt costs, and how long a service is waited for that asks for it.
+
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -92,4 +94,36 @@ async fn each_attempt_is_booked_and_the_last_one_is_told_of() {
             (&told["usage"]["input_tokens"], &told["usage"]["output_tokens"], &told["spent"]["tokens"]);
         assert_eq!(counted, (&json!(tokens.0), &json!(tokens.1), &json!(tokens.2)), "{told}");
     }
+}
+
+#[tokio::test]
+async fn a_service_that_says_when_to_come_back_is_waited_for_or_its_time_is_told() {
+    let busy = |header| Sent::document(503, &json!({"error": {"message": "busy"}})).with_header(header);
+    let limited = |header| Sent::document(429, &json!({"error": {"message": "busy"}})).with_header(header);
+    let world = World::new().await;
+    let first = Replay::start(vec![
+        busy("retry-after: 2"),
+        chat(json!({"content": "Two loaves."}), "stop"),
+        limited("retry-after: 3600"),
+        limited("retry-after: 864000"),
+    ])
+    .await;
+    let recipe = world.bot_of("compatible").set("COMPATIBLE_BASE_URL", &format!("{}/v1", first.url));
+    let bot = recipe.set("DEFAULT_TIMEZONE", "Etc/UTC").spawn();
+    bot.ready().await;
+    let begun = Instant::now();
+    assert_eq!(world.ask("how many loaves?").await["text"], "Two loaves.");
+    assert!(begun.elapsed() >= Duration::from_secs(2), "{:?}", begun.elapsed());
+    for format in ["%H:%M", "%Y-%m-%d %H:%M"] {
+        let told = world.ask("and now?").await["text"].as_str().unwrap().to_owned();
+        let (_, behind) = told.split_once("takes no more requests until ").unwrap();
+        let (time, _) = behind.split_once(" (Etc/UTC)").unwrap();
+        let is_time = |time| match format {
+            "%H:%M" => chrono::NaiveTime::parse_from_str(time, format).is_ok(),
+            _ => chrono::NaiveDateTime::parse_from_str(time, format).is_ok(),
+        };
+        assert!(is_time(time), "{told}");
+    }
+    assert_eq!(first.requests().len(), 4, "nobody waits for long");
+    assert!(bot.stop().success());
 }

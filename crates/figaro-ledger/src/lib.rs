@@ -12,6 +12,7 @@ mod tree;
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{DateTime, Days, NaiveDate};
 use chrono_tz::Tz;
@@ -175,6 +176,13 @@ impl Ledger {
     #[must_use]
     pub fn resets_at(&self) -> (DateTime<Tz>, Tz) {
         (next_day(self.clock.now().with_timezone(&self.zone)), self.zone)
+    }
+
+    /// The time once this has passed, a year at most, and where clocks show it.
+    #[must_use]
+    pub fn time_after(&self, passed: Duration) -> (DateTime<Tz>, Tz) {
+        const YEAR: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+        (self.clock.now().with_timezone(&self.zone) + passed.min(YEAR), self.zone)
     }
 
     /// What was spent on the last so many days, today among them, and which days these are.

@@ -20,13 +20,23 @@ pub struct RetryPolicy {
     pub(crate) attempts: usize,
     /// The pause after the first failure; each further one is twice as long, and all are spread at random.
     pub(crate) base_delay: Duration,
-    /// The longest pause. A provider that asks for a longer one is not waited for.
+    /// The longest pause of our own.
     pub(crate) max_delay: Duration,
+    /// The longest pause that a provider may ask for. One that asks for a longer one is not waited for.
+    pub(crate) max_asked: Duration,
 }
+
+/// As long as most who wait for an answer wait at all.
+pub const MAX_ASKED: Duration = Duration::from_secs(60);
 
 impl Default for RetryPolicy {
     fn default() -> Self {
-        Self { attempts: 3, base_delay: Duration::from_millis(500), max_delay: Duration::from_secs(20) }
+        Self {
+            attempts: 3,
+            base_delay: Duration::from_millis(500),
+            max_delay: Duration::from_secs(20),
+            max_asked: MAX_ASKED,
+        }
     }
 }
 
@@ -39,7 +49,7 @@ impl RetryPolicy {
             .with_max_times(self.attempts.saturating_sub(1))
             .with_jitter()
             .build();
-        Backoff { delays, max_delay: self.max_delay, was_garbled: false }
+        Backoff { delays, policy: self, was_garbled: false }
     }
 }
 
@@ -47,7 +57,7 @@ impl RetryPolicy {
 #[derive(Debug)]
 pub(super) struct Backoff {
     delays: ExponentialBackoff,
-    max_delay: Duration,
+    policy: RetryPolicy,
     /// The model has once written what could not be read.
     was_garbled: bool,
 }
@@ -66,11 +76,11 @@ impl Backoff {
             ProviderError::RateLimited { retry_after, .. } => retry_after.unwrap_or_default(),
             _ => Duration::ZERO,
         };
-        if asked_for > self.max_delay {
+        if asked_for > self.policy.max_asked {
             return None;
         }
         let backoff = self.delays.next()?;
-        Some(backoff.min(self.max_delay).max(asked_for))
+        Some(backoff.min(self.policy.max_delay).max(asked_for))
     }
 }
 
@@ -216,7 +226,8 @@ mod tests {
     }
 
     fn policy(attempts: usize) -> RetryPolicy {
-        RetryPolicy { attempts, base_delay: Duration::from_secs(1), max_delay: Duration::from_secs(5) }
+        let max = Duration::from_secs(5);
+        RetryPolicy { attempts, base_delay: Duration::from_secs(1), max_delay: max, max_asked: 2 * max }
     }
 
     fn down() -> Result<Event, ProviderError> {
@@ -287,13 +298,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_wait_asked_for_is_honoured_up_to_the_cap() {
-        let (events, pauses) = run(vec![vec![limited(Some(4))], whole()], policy(3)).await;
+        let (events, pauses) = run(vec![vec![limited(Some(9))], whole()], policy(3)).await;
         assert_eq!(events, whole());
-        assert!((4000..=4001).contains(&pauses[0]), "{pauses:?}");
+        assert!((9000..=9001).contains(&pauses[0]), "{pauses:?}");
 
         let begun = Instant::now();
-        let (events, pauses) = run(vec![vec![limited(Some(6))]], policy(3)).await;
-        assert_eq!((events, pauses), (vec![limited(Some(6))], Vec::new()));
+        let (events, pauses) = run(vec![vec![limited(Some(11))]], policy(3)).await;
+        assert_eq!((events, pauses), (vec![limited(Some(11))], Vec::new()));
         assert_eq!(begun.elapsed(), Duration::ZERO);
     }
 
