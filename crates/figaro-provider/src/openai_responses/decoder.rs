@@ -11,6 +11,7 @@ use super::name::NAME;
 use crate::beside::beside;
 use crate::http::decode::Decode;
 use crate::http::error;
+use crate::loose::text;
 use crate::openai_client::cited;
 use crate::usage::usage;
 use crate::{Event, Finish, ProviderError, Search};
@@ -266,15 +267,6 @@ fn message_text(item: &Value) -> String {
     let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
     let texts = parts.iter().filter_map(|part| part["text"].as_str().or_else(|| part["refusal"].as_str()));
     texts.collect()
-}
-
-/// A string as it is; arguments that came as an object, as their JSON.
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_string(),
-    }
 }
 
 #[cfg(test)]

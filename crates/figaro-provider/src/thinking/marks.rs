@@ -10,25 +10,16 @@ pub(super) struct Block {
     close: &'static [&'static str],
 }
 
+macro_rules! tagged {
+    ($($name:literal)*) => {
+        [$(Block { open: concat!("<", $name, ">"), close: &[concat!("</", $name, ">")] }),*]
+    };
+}
+
 /// Reasoning between tags.
-static TAGGED: [Block; 17] = [
-    Block { open: "<think>", close: &["</think>"] },
-    Block { open: "<thinking>", close: &["</thinking>"] },
-    Block { open: "<thought>", close: &["</thought>"] },
-    Block { open: "<thoughts>", close: &["</thoughts>"] },
-    Block { open: "<reasoning>", close: &["</reasoning>"] },
-    Block { open: "<reflection>", close: &["</reflection>"] },
-    Block { open: "<scratchpad>", close: &["</scratchpad>"] },
-    Block { open: "<seed:think>", close: &["</seed:think>"] },
-    Block { open: "<mm:think>", close: &["</mm:think>"] },
-    Block { open: "<think:>", close: &["</think:>"] },
-    Block { open: "<longcat_think>", close: &["</longcat_think>"] },
-    Block { open: "<think_fast>", close: &["</think_fast>"] },
-    Block { open: "<antthinking>", close: &["</antthinking>"] },
-    Block { open: "<ant_thinking>", close: &["</ant_thinking>"] },
-    Block { open: "<inner_monologue>", close: &["</inner_monologue>"] },
-    Block { open: "<reason>", close: &["</reason>"] },
-    Block { open: "<analysis>", close: &["</analysis>"] },
+static TAGGED: [Block; 17] = tagged![
+    "think" "thinking" "thought" "thoughts" "reasoning" "reflection" "scratchpad" "seed:think" "mm:think" "think:"
+    "longcat_think" "think_fast" "antthinking" "ant_thinking" "inner_monologue" "reason" "analysis"
 ];
 /// Reasoning between marks of other kinds.
 static MARKED: [Block; 12] = [

@@ -79,6 +79,22 @@ const ARGUMENTS: [(&str, char, &str); 3] = [
     ("<｜DSML｜parameter name=\"", '"', "</｜DSML｜parameter>"),
 ];
 
+/// What calls in text begin with.
+fn openers() -> impl Iterator<Item = &'static str> {
+    let is_end = |mark: &&str| mark.starts_with("</") || mark.contains("end");
+    MARKS.into_iter().filter(move |mark| !is_end(mark)).chain(TAGS.iter().take(3).map(|(open, ..)| *open))
+}
+
+/// Whether a text begins with a mark of a call.
+pub(super) fn begins_call(text: &str) -> bool {
+    openers().any(|mark| text.starts_with(mark))
+}
+
+/// Whether it does once more has come.
+pub(super) fn may_begin_call(text: &str) -> bool {
+    openers().any(|mark| mark.starts_with(text))
+}
+
 /// The calls of a text that begins with one of their marks.
 pub(super) fn read(text: &str, offered: &Offered) -> Written {
     let mut reader = Reader { left: text, offered, calls: Vec::new(), is_named: false };
@@ -154,7 +170,7 @@ impl Reader<'_> {
             let call = if call["function"].is_object() { &call["function"] } else { call };
             let arguments =
                 ["arguments", "parameters", "args", "input"].iter().find_map(|name| call.get(name));
-            self.call(call["name"].as_str()?, &text(arguments.unwrap_or(&Value::Null)))
+            self.call(call["name"].as_str()?, &loose::text(arguments.unwrap_or(&Value::Null)))
         })
     }
 
@@ -205,11 +221,4 @@ fn element<'a>(text: &'a str, kinds: &[(&str, char, &str)]) -> Option<(&'a str, 
     let behind = if *end_of_name == '>' { behind } else { behind.split_once('>')?.1 };
     let (inner, left) = behind.split_once(close)?;
     Some((name, inner, left))
-}
-
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
