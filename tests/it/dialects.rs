@@ -240,7 +240,11 @@ async fn calls_of_chat_completions() {
         calling("one index for two", "list_notes{} list_notes{}", 6, passes(&two(json!(0)))),
         list("as Hermes writes", text("<tool_call>\n{\"name\": \"list_notes\", \"arguments\": {}}\n</tool_call>")),
         list("as Qwen writes", text("<tool_call>\n<function=list_notes>\n</function>\n</tool_call>")),
-        list("as Mistral writes", text("[TOOL_CALLS][{\"name\": \"list_notes\", \"arguments\": {}}]")),
+        list(
+                "as gpt-oss writes",
+                text("<|channel|>commentary to=functions.list_notes <|constrain|>json<|message|>{}<|call|>"),
+            ),
+            list("as Mistral writes", text("[TOOL_CALLS][{\"name\": \"list_notes\", \"arguments\": {}}]")),
         note("as MiniMax writes", text("<minimax:tool_call><invoke name=\"add_note\"><parameter name=\"content\">b</parameter><parameter name=\"key\">a</parameter></invoke></minimax:tool_call>")),
     ])
     .await;

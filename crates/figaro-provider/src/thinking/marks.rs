@@ -56,6 +56,8 @@ static ANSWERS: [(&str, &[&str]); 12] = [
 const FINAL: usize = 3;
 /// and so many are no words where no reasoning went before.
 const NO_WORDS: usize = 7;
+/// What stands behind the name of a channel that holds a call.
+const CALLS: &str = " to=";
 /// What says only that a model begins.
 const SKIPPED: [&str; 4] = ["<|start|>assistant", "<|im_start|>assistant", "/no_think\n", "/think\n"];
 /// Reasoning that begins and ends with plain words: as long as it has not ended it may be an answer.
@@ -134,7 +136,13 @@ pub(super) fn begins(text: &str, is_behind: bool) -> Begins {
     let blocks = || TAGGED.iter().chain(&MARKED);
     let answers = || ANSWERS.iter().take(if is_behind { ANSWERS.len() } else { NO_WORDS });
     if let Some(block) = blocks().find(|block| lower.starts_with(block.open)) {
-        return Begins::Block(block, block.open.len());
+        let behind = lower.split_at(block.open.len()).1;
+        return match block.open.starts_with("<|channel|>") {
+            // A call in a channel is read with those in other marks.
+            true if behind.starts_with(CALLS) => Begins::Never,
+            true if CALLS.starts_with(behind) => Begins::Perhaps,
+            _ => Begins::Block(block, block.open.len()),
+        };
     }
     if let Some((open, ends)) = answers().find(|(open, _)| lower.starts_with(open)) {
         return Begins::Answer(ends, open.len());

@@ -70,6 +70,10 @@ const CASES: &[(&str, &str)] = &[
     ("<|channel>thought\nhm<channel|>Hello", "Hello"),
     (HARMONY, "Hello"),
     ("<|channel|>final <|constrain|>json<|message|>Hello", "Hello"),
+    (
+        "<|channel|>analysis<|message|>hm<|end|><|channel|>commentary to=f<|message|>{}",
+        "<|channel|>commentary to=f<|message|>{}",
+    ),
     ("<|think|>hm<|/think|>Hello", "Hello"),
     (
         "<|open|>think<|sep|>hm<|close|>think<|sep|><|open|>response<|sep|>Hello<|close|>response<|sep|>",

@@ -21,7 +21,7 @@ pub(super) enum Written {
 }
 
 /// Marks of an end.
-pub(super) const ENDS: [&str; 12] = [
+pub(super) const ENDS: [&str; 13] = [
     "<|im_end|>",
     "<|eot_id|>",
     "<|eom_id|>",
@@ -34,9 +34,10 @@ pub(super) const ENDS: [&str; 12] = [
     "<|im_start|>",
     "<｜end▁of▁sentence｜>",
     "[EOS]",
+    "<|call|>",
 ];
 /// Marks around calls and between them.
-const MARKS: [&str; 22] = [
+const MARKS: [&str; 24] = [
     "<tool_call>",
     "</tool_call>",
     "<tool_calls>",
@@ -59,12 +60,28 @@ const MARKS: [&str; 22] = [
     "<｜tool▁call▁end｜>",
     "[TOOL_CALLS]",
     "<|python_tag|>",
+    "<|channel|>commentary to=",
+    "<|channel|>analysis to=",
 ];
 /// Marks behind which the name of a call may stand.
-const BEFORE_NAMES: [&str; 3] = ["<|tool_call_begin|>", "<｜tool▁call▁begin｜>", "[TOOL_CALLS]"];
+const BEFORE_NAMES: [&str; 5] = [
+    "<|tool_call_begin|>",
+    "<｜tool▁call▁begin｜>",
+    "[TOOL_CALLS]",
+    "<|channel|>commentary to=",
+    "<|channel|>analysis to=",
+];
 /// What stands between a name and its arguments, or before the name.
-const BETWEEN: [&str; 6] =
-    ["<|tool_call_argument_begin|>", "<｜tool▁sep｜>", "[ARGS]", "```json", "```", "function<"];
+const BETWEEN: [&str; 8] = [
+    "<|tool_call_argument_begin|>",
+    "<｜tool▁sep｜>",
+    "[ARGS]",
+    "```json",
+    "```",
+    "function<",
+    "<|constrain|>json",
+    "<|message|>",
+];
 /// How a call with a name in a tag begins, what ends its name, and what ends the call.
 const TAGS: [(&str, char, &str); 4] = [
     ("<function=", '>', "</function>"),

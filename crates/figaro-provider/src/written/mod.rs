@@ -170,6 +170,10 @@ mod tests {
                 "|add_note{\"key\":\"7\",\"count\":7} ",
             ),
             ("<function=list_notes>{}</function>", "|list_notes{} "),
+            (
+                "<|channel|>commentary to=functions.list_notes <|constrain|>json<|message|>{}<|call|>",
+                "|list_notes{} ",
+            ),
             ("<|python_tag|>{\"name\": \"list_notes\", \"parameters\": {}}<|eom_id|>", "|list_notes{} "),
             ("[TOOL_CALLS][{\"name\": \"list_notes\", \"arguments\": {}}]", "|list_notes{} "),
             ("[TOOL_CALLS]add_note[ARGS]{\"key\": \"a\"}</s>", "|add_note{\"key\":\"a\"} "),
