@@ -38,6 +38,15 @@ fn both(world: &World, first: &Replay, second: &Replay) -> Recipe {
         .set("OLLAMA_MODEL", "m")
 }
 
+/// What `figaro ask --json` tells last.
+async fn ask(world: &World, first: &Replay, second: &Replay) -> Value {
+    let recipe = ["TELEGRAM_BOT_TOKEN", "TELEGRAM_API_URL", "OWNER_IDS"]
+        .iter()
+        .fold(both(world, first, second), |recipe, name| recipe.unset(name));
+    let (out, ..) = said(&asking(recipe, &["How many loaves?", "--json"]).run().await);
+    events(&out).pop().unwrap()
+}
+
 #[tokio::test]
 async fn a_model_that_says_nothing_or_is_refused_gives_way_to_the_next() {
     let cases = [
@@ -79,21 +88,30 @@ async fn each_attempt_is_booked_and_the_last_one_is_told_of() {
     let cases = [(stand_in(), "done", "I stand in."), (refused(422), "error", "refused")];
     for (sent, last, wanted) in cases {
         let second = Replay::start(vec![sent]).await;
-        let recipe = ["TELEGRAM_BOT_TOKEN", "TELEGRAM_API_URL", "OWNER_IDS"]
-            .iter()
-            .fold(both(&world, &first, &second), |recipe, name| recipe.unset(name));
-        let (out, error, _) = said(&asking(recipe, &["How many loaves?", "--json"]).run().await);
-        let told = events(&out).pop().unwrap();
+        let told = ask(&world, &first, &second).await;
         assert_eq!(
             (&told["event"], told.get("text").or(told.get("label"))),
             (&json!(last), Some(&json!(wanted))),
-            "{error}"
+            "{told}"
         );
         let tokens = if last == "done" { (53, 12, 65) } else { (23, 5, 28) };
         let counted =
             (&told["usage"]["input_tokens"], &told["usage"]["output_tokens"], &told["spent"]["tokens"]);
         assert_eq!(counted, (&json!(tokens.0), &json!(tokens.1), &json!(tokens.2)), "{told}");
     }
+}
+
+#[tokio::test]
+async fn an_attempt_that_had_set_to_work_is_booked_by_what_it_was_sent() {
+    let world = World::new().await;
+    let unread = json!({"error": {"message": "Failed to call a function.", "code": "tool_use_failed"}});
+    let first = Replay::start(vec![Sent::document(400, &unread)]).await;
+    let second = Replay::start(vec![stand_in()]).await;
+    let told = ask(&world, &first, &second).await;
+    assert_eq!((first.requests().len(), told["text"].as_str()), (2, Some("I stand in.")), "{told}");
+    assert_eq!(told["usage"]["input_tokens"], 30, "{told}");
+    let lost = told["spent"]["tokens"].as_u64().unwrap() - 37;
+    assert!(lost > 1_000 && lost.is_multiple_of(2), "{told}");
 }
 
 #[tokio::test]

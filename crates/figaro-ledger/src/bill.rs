@@ -63,7 +63,7 @@ impl Room {
             Event::Found(search) => (&mut self.other, OTHER_EVENT_BYTES + search.size()),
             Event::Private(part) => (&mut self.other, OTHER_EVENT_BYTES + part.data.to_string().len()),
             Event::Answering(_) | Event::Searched | Event::Reasoned => (&mut self.other, OTHER_EVENT_BYTES),
-            Event::Unseen(_) | Event::Completed { .. } => return true,
+            Event::Lost(_) | Event::Unseen(_) | Event::Completed { .. } => return true,
         };
         let left = room.checked_sub(bytes);
         if let Some(left) = left {
@@ -144,6 +144,7 @@ impl MeteredStream {
             };
         }
         match &event {
+            Some(Ok(Event::Lost(model))) => drop(self.bill.lose(model.clone()).await),
             Some(Ok(Event::Answering(model))) => self.bill.model = Some(model.clone()),
             Some(Ok(Event::TextDelta(text))) => self.bill.text.push_str(text),
             Some(Ok(Event::ToolCall(call))) => self.bill.text.push_str(&call.arguments),
@@ -245,10 +246,17 @@ impl Bill {
         self.asked = true;
     }
 
-    /// Notes how the call failed. What broke off, fell silent or could not be read had been taken up; all else was refused.
+    /// Notes how the call failed.
     pub(super) const fn fail(&mut self, error: &ProviderError) {
-        self.asked =
-            matches!(error, ProviderError::Cut(_) | ProviderError::Stalled(_) | ProviderError::Garbled(_));
+        self.asked = error.was_taken_up();
+    }
+
+    /// Books an attempt of this model that came to nothing, by what it was sent; what is set aside is for the next.
+    fn lose(&self, model: ModelName) -> oneshot::Receiver<()> {
+        let usage = Usage { input: self.input, ..Usage::default() };
+        let spent = Spent::new(usage, 0, self.ledger.prices.of(&model));
+        let day = self.reserved.as_ref().map_or_else(|| self.ledger.date(), |(kept, _)| kept.most.day);
+        self.book(Closed { spending: self.spending(day, model, spent), reservation: None, drawn: None })
     }
 
     /// Whether it may cost something.
@@ -315,14 +323,17 @@ impl Bill {
 
     /// Books it, once; also when nobody waits for the end of that.
     pub(super) fn settle(&mut self, usage: Option<Usage>) -> Option<oneshot::Receiver<()>> {
-        let closed = self.close(usage)?;
+        self.close(usage).map(|closed| self.book(closed))
+    }
+
+    fn book(&self, closed: Closed) -> oneshot::Receiver<()> {
         let (done, booked) = oneshot::channel();
         let ledger = Arc::clone(&self.ledger);
         self.ledger.background.spawn("bill", async move {
             ledger.book(closed).await;
             drop(done);
         });
-        Some(booked)
+        booked
     }
 }
 

@@ -395,7 +395,8 @@ async fn what_a_call_comes_to_goes_by_how_it_ends() {
         (Course::Broken, INPUT, estimated),
         (Course::Refused, 0, 0),
         (Course::Silent, INPUT, 0),
-        (Course::Stalled, INPUT, 0),
+        // So does the one that stands in.
+        (Course::Stalled, 2 * INPUT, 0),
     ];
     for (course, input, output) in cases {
         let free = World::new(Caps::default()).await;

@@ -89,6 +89,12 @@ impl ProviderError {
         WORDS.iter().any(|words| said.contains(words))
     }
 
+    /// Whether the model had set to work: it may cost something though nothing came back. All else was refused.
+    #[must_use]
+    pub const fn was_taken_up(&self) -> bool {
+        matches!(self, Self::Cut(_) | Self::Stalled(_) | Self::Garbled(_))
+    }
+
     /// Whether the same request may well succeed when sent again at once. After a silence it might too, but whoever
     /// waits has then waited long enough to be told.
     #[must_use]

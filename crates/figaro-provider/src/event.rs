@@ -9,7 +9,9 @@ use figaro_domain::usage::Usage;
 /// One piece of an answer, in the order the provider sent it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// This model answers: what follows is its own. Told first.
+    /// This model was asked and has taken the request up, and nothing came of it: it, or the next, is asked again.
+    Lost(ModelName),
+    /// This model answers: what follows is its own. Told before all of that.
     Answering(ModelName),
     /// More text of the answer.
     TextDelta(String),

@@ -10,6 +10,7 @@ use tokio::time::sleep;
 use tracing::info;
 
 use figaro_domain::generation::Generation;
+use figaro_domain::model::ModelName;
 
 use super::{Capabilities, Demand, Event, EventStream, Provider, ProviderError, Request};
 
@@ -160,11 +161,17 @@ impl Attempt {
                     pause_ms = pause.as_millis(),
                     "a model call failed and is sent again"
                 );
+                let model =
+                    ModelName { provider: again.inner.name().into(), model: again.request.model.clone() };
+                let lost = error.was_taken_up().then_some(Event::Lost(model));
                 // The connection is closed before the pause, not after it.
                 self.current = stream::empty().boxed();
                 sleep(pause).await;
                 self.current = again.inner.stream(again.request.clone());
-                continue;
+                match lost {
+                    Some(lost) => return Some((Ok(lost), self)),
+                    None => continue,
+                }
             }
             self.again = None;
             return Some((event, self));
@@ -249,15 +256,17 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn passing_errors_are_retried_until_the_attempts_are_used_up() {
         let cut = || Err(ProviderError::Cut("c".into()));
+        let lost = || Ok(Event::Lost(ModelName { provider: "scripted".into(), model: "m".into() }));
+        let after_lost = |answer: Answer| [vec![lost()], answer].concat();
         let cases = [
             (1, vec![vec![down()]], vec![down()]),
             (3, vec![vec![down()], whole()], whole()),
-            (3, vec![vec![cut()], vec![down()], whole()], whole()),
-            (3, vec![vec![down()], vec![cut()], vec![limited(None)]], vec![limited(None)]),
+            (3, vec![vec![cut()], vec![down()], whole()], after_lost(whole())),
+            (3, vec![vec![down()], vec![cut()], vec![limited(None)]], after_lost(vec![limited(None)])),
             (0, vec![vec![down()]], vec![down()]),
-            (3, vec![vec![garbled()], whole()], whole()),
-            (3, vec![vec![garbled()], vec![down()], whole()], whole()),
-            (3, vec![vec![garbled()], vec![garbled()]], vec![garbled()]),
+            (3, vec![vec![garbled()], whole()], after_lost(whole())),
+            (3, vec![vec![garbled()], vec![down()], whole()], after_lost(whole())),
+            (3, vec![vec![garbled()], vec![garbled()]], after_lost(vec![garbled()])),
         ];
         for (attempts, answers, expected) in cases {
             let count = answers.len();

@@ -220,6 +220,7 @@ impl<D: Decode> Decoding<D> {
                 Event::Private(_) if !self.calls.is_empty() => self.calls.push(event),
                 Event::Completed { finish, usage } => self.complete(finish, usage),
                 Event::Answering(_)
+                | Event::Lost(_)
                 | Event::Searched
                 | Event::Found(_)
                 | Event::Source(_)

@@ -272,6 +272,7 @@ impl Executor {
             }
             Event::Reasoned => setup.voice.end_pass(),
             Event::Answering(_)
+            | Event::Lost(_)
             | Event::ToolCall(_)
             | Event::Searched
             | Event::Found(_)
