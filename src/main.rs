@@ -32,6 +32,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const EXIT_FAILED: u8 = 1;
 /// Something has to be put right before a start can succeed.
 const EXIT_REFUSED: u8 = 2;
+/// There is an answer, and it was cut.
+const EXIT_CUT: u8 = 3;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Refused(Refusal(words))) => end(EXIT_REFUSED, &words),
+        Err(Failure::Cut(words)) => end(EXIT_CUT, &words),
         Err(failure @ (Failure::Broken(_) | Failure::Unsound(_) | Failure::Unanswered(_))) => {
             end(EXIT_FAILED, &failure.to_string())
         }

@@ -18,6 +18,9 @@ pub enum Failure {
     /// A question has no answer. The process ends with code 1.
     #[error("{0}")]
     Unanswered(String),
+    /// The answer to a question is not whole. The process ends with code 3.
+    #[error("{0}")]
+    Cut(String),
     /// What was looked at is not as it has to be. The process ends with code 1.
     #[error("{0}")]
     Unsound(String),

@@ -30,12 +30,14 @@ mod children_blind;
 mod commands;
 mod demo;
 mod demo_examples;
+mod dialects;
 mod discovery;
 mod dm;
 mod embedder;
 #[cfg(feature = "local-embedder")]
 mod embedder_local;
 mod fact_calls;
+mod fallback;
 mod faults;
 mod forgetting;
 mod formats;

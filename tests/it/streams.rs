@@ -9,16 +9,16 @@ use crate::support::terminal::{asking, events, said};
 use crate::support::{Bot, World};
 
 /// A chunk of a chat completion.
-fn chunk(delta: Value, reason: Option<&str>) -> String {
+pub fn chunk(delta: Value, reason: Option<&str>) -> String {
     format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}))
 }
 
-fn words(text: &str) -> String {
+pub fn words(text: &str) -> String {
     chunk(json!({"content": text}), None)
 }
 
 /// The whole answer of a chat completion.
-fn answer(text: &str) -> String {
+pub fn answer(text: &str) -> String {
     words(text) + &chunk(json!({}), Some("stop")) + "data: [DONE]\n\n"
 }
 
@@ -30,13 +30,13 @@ fn chat_call(name: &str, arguments: &str, more: Value) -> String {
 }
 
 /// An event of the Responses API.
-fn event(kind: &str, mut fields: Value) -> String {
+pub fn event(kind: &str, mut fields: Value) -> String {
     fields["type"] = json!(kind);
     format!("event: {kind}\ndata: {fields}\n\n")
 }
 
 /// A line of Ollama.
-fn line(text: &str, is_done: bool) -> String {
+pub fn line(text: &str, is_done: bool) -> String {
     format!("{}\n", json!({"message": {"role": "assistant", "content": text}, "done": is_done}))
 }
 
@@ -48,7 +48,7 @@ impl World {
         self.bot_of(provider).set(&format!("{prefix}_BASE_URL"), &base)
     }
 
-    async fn bot_at(&self, provider: &str, replay: &Replay) -> Bot {
+    pub async fn bot_at(&self, provider: &str, replay: &Replay) -> Bot {
         let bot = self.at(provider, replay).spawn();
         bot.ready().await;
         bot
@@ -60,6 +60,7 @@ struct Heard {
     shown: String,
     last: Value,
     error: String,
+    code: Option<i32>,
     requests: Vec<Value>,
 }
 
@@ -69,9 +70,9 @@ async fn ask(provider: &str, answers: Vec<Sent>) -> Heard {
     let recipe = ["TELEGRAM_BOT_TOKEN", "TELEGRAM_API_URL", "OWNER_IDS"]
         .iter()
         .fold(world.at(provider, &replay), |recipe, name| recipe.unset(name));
-    let (out, error, _) = said(&asking(recipe, &["How many loaves?", "--json"]).run().await);
+    let (out, error, code) = said(&asking(recipe, &["How many loaves?", "--json"]).run().await);
     let last = events(&out).pop().unwrap_or_default();
-    Heard { shown: out, last, error, requests: replay.requests() }
+    Heard { shown: out, last, error, code, requests: replay.requests() }
 }
 
 const LOAVES: &str = "Two loaves.";
@@ -86,7 +87,7 @@ fn responses_words(text: &str) -> String {
 }
 
 /// A piece of an answer of Gemini.
-fn gemini(text: &str, end: Value) -> Value {
+pub fn gemini(text: &str, end: Value) -> Value {
     json!({"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": end}]})
 }
 
@@ -335,5 +336,33 @@ async fn a_call_that_a_service_could_not_read_is_tried_once_more_and_then_by_the
         assert_eq!(world.ask("how many loaves?").await["text"], "I stand in.");
         assert_eq!((replay.requests().len(), other.requests().len()), (2, 1));
         assert!(bot.stop().success());
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_was_cut_is_told_to_be_cut_and_costs_what_was_written() {
+    let cut = chunk(json!({}), Some("length"));
+    let thought = chunk(json!({"reasoning_content": "x".repeat(400)}), None);
+    let call = chat_call("add_note", &"x".repeat(800), json!({}));
+    let cases = [
+        ("words", words("Two lo") + &cut, 3, 2),
+        ("reasoning before them", thought.clone() + &words("Two lo") + &cut, 3, 102),
+        ("nothing but reasoning", thought + &cut, 1, 100),
+        ("a call", words("Two lo") + &call + &cut, 3, 205),
+        ("none", answer("Two loaves."), 0, 4),
+    ];
+    for (name, sent, code, output) in cases {
+        let heard = ask("compatible", vec![Sent::events(&sent)]).await;
+        assert_eq!(
+            (heard.code, &heard.last["usage"]["output_tokens"]),
+            (Some(code), &json!(output)),
+            "{name}: {} {}",
+            heard.shown,
+            heard.error
+        );
+        if heard.last["event"] == "done" {
+            assert_eq!(heard.last["cut"], code == 3, "{name}: {}", heard.shown);
+            assert_eq!(heard.error.contains("the answer was cut"), code == 3, "{name}: {}", heard.error);
+        }
     }
 }

@@ -22,12 +22,15 @@ pub struct Sent {
     breaks: bool,
     /// It comes in pieces of so many bytes.
     piece: usize,
+    /// One more header.
+    header: &'static str,
 }
 
 impl Sent {
     /// A stream of events.
     pub fn events(text: &str) -> Self {
-        Self { status: 200, kind: "text/event-stream", bytes: text.into(), breaks: false, piece: usize::MAX }
+        let (bytes, piece) = (text.into(), usize::MAX);
+        Self { status: 200, kind: "text/event-stream", bytes, breaks: false, piece, header: "x-more: none" }
     }
 
     /// A stream of lines.
@@ -42,6 +45,11 @@ impl Sent {
 
     pub const fn in_pieces(mut self, of_bytes: usize) -> Self {
         self.piece = of_bytes;
+        self
+    }
+
+    pub const fn with_header(mut self, header: &'static str) -> Self {
+        self.header = header;
         self
     }
 
@@ -114,9 +122,9 @@ async fn serve(
         false => Sent::document(404, &Value::Null),
     };
     let framing = if answer.breaks { "content-length: 1000000" } else { "x-framing: none" };
-    let Sent { status, kind, .. } = answer;
+    let Sent { status, kind, header, .. } = answer;
     let head = format!(
-        "HTTP/1.1 {status} Replayed\r\ncontent-type: {kind}\r\n{framing}\r\nconnection: close\r\n\r\n"
+        "HTTP/1.1 {status} Replayed\r\ncontent-type: {kind}\r\n{framing}\r\n{header}\r\nconnection: close\r\n\r\n"
     );
     client.set_nodelay(true)?;
     client.write_all(head.as_bytes()).await?;

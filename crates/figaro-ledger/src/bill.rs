@@ -23,6 +23,8 @@ const BYTES_PER_TOKEN: usize = 16;
 /// So many bytes of an answer are taken that the model has not written for people: pages, opaque parts such as encrypted
 /// reasoning.
 const MAX_OTHER_BYTES: usize = 1024 * 1024;
+/// So many bytes that nobody sees are taken for a token.
+const BYTES_PER_UNSEEN_TOKEN: u64 = 4;
 /// What an event of that kind counts at least.
 const OTHER_EVENT_BYTES: usize = 256;
 
@@ -64,7 +66,7 @@ impl Room {
             Event::Found(search) => (&mut self.other, OTHER_EVENT_BYTES + search.size()),
             Event::Private(part) => (&mut self.other, OTHER_EVENT_BYTES + part.data.to_string().len()),
             Event::Answering(_) | Event::Searched | Event::Reasoned => (&mut self.other, OTHER_EVENT_BYTES),
-            Event::Completed { .. } => return true,
+            Event::Lost(_) | Event::Unseen(_) | Event::Completed { .. } => return true,
         };
         let left = room.checked_sub(bytes);
         if let Some(left) = left {
@@ -90,6 +92,8 @@ pub(super) struct Bill {
     model: Option<ModelName>,
     pub(super) input: u64,
     text: String,
+    /// Tokens of what was written and not told, by estimate.
+    unseen: u64,
     searches: u64,
     /// What was set aside for it, and the most tokens of its answer by that.
     reserved: Option<(Reservation, u64)>,
@@ -141,23 +145,27 @@ impl MeteredStream {
                     let fits = text.floor_char_boundary(self.room.written);
                     Some(Ok(Event::TextDelta(text[..fits].to_owned())))
                 }
-                _ => self.stream.next().await,
+                // What nobody sees has filled it.
+                _ => {
+                    self.bill.unseen = self.bill.longest();
+                    self.stream.next().await
+                }
             };
         }
         match &event {
+            Some(Ok(Event::Lost(model))) => drop(self.bill.lose(model.clone()).await),
             Some(Ok(Event::Answering(model))) => self.bill.model = Some(model.clone()),
             Some(Ok(Event::TextDelta(text))) => self.bill.text.push_str(text),
             Some(Ok(Event::ToolCall(call))) => self.bill.text.push_str(&call.arguments),
             Some(Ok(Event::Searched)) => self.bill.searches += 1,
+            Some(Ok(Event::Unseen(bytes))) => {
+                let bytes = u64::try_from(*bytes).unwrap_or(u64::MAX);
+                self.bill.unseen = bytes.div_ceil(BYTES_PER_UNSEEN_TOKEN);
+            }
             Some(Ok(Event::Completed { finish, usage })) => {
-                // Some tell of the question only, with nothing for what they wrote.
                 let estimate = self.bill.estimate();
-                let mut usage = match (usage, finish) {
-                    (Some(usage), _) => *usage,
-                    // Ended at a bound, perhaps ours: what was not shown, such as reasoning, cost something too.
-                    (None, Finish::Length) => Usage { output: self.bill.longest(), ..estimate },
-                    (None, Finish::Stop | Finish::Filtered(_)) => estimate,
-                };
+                let mut usage = usage.unwrap_or(estimate);
+                // Some tell of the question only, with nothing for what they wrote.
                 if usage.output == 0 {
                     usage.output = estimate.output;
                 }
@@ -182,7 +190,7 @@ impl MeteredStream {
     /// What it comes to if nothing more of it is read, by estimate.
     #[must_use]
     pub fn so_far(&self) -> Usage {
-        self.bill.estimate()
+        if self.bill.is_taken_up() { self.bill.estimate() } else { Usage::default() }
     }
 }
 
@@ -235,6 +243,7 @@ impl Bill {
             model: None,
             input,
             text: String::new(),
+            unseen: 0,
             searches: 0,
             reserved: None,
             drawn: None,
@@ -246,10 +255,22 @@ impl Bill {
         self.asked = true;
     }
 
-    /// Notes how the call failed. What broke off, fell silent or could not be read had been taken up; all else was refused.
+    /// Notes how the call failed.
     pub(super) const fn fail(&mut self, error: &ProviderError) {
-        self.asked =
-            matches!(error, ProviderError::Cut(_) | ProviderError::Stalled(_) | ProviderError::Garbled(_));
+        self.asked = error.was_taken_up();
+    }
+
+    /// Books an attempt of this model that came to nothing, by what it was sent; what is set aside is for the next.
+    fn lose(&self, model: ModelName) -> oneshot::Receiver<()> {
+        let usage = Usage { input: self.input, ..Usage::default() };
+        let spent = Spent::new(usage, 0, self.ledger.prices.of(&model));
+        let day = self.reserved.as_ref().map_or_else(|| self.ledger.date(), |(kept, _)| kept.most.day);
+        self.book(Closed { spending: self.spending(day, model, spent), reservation: None, drawn: None })
+    }
+
+    /// Whether it may cost something.
+    const fn is_taken_up(&self) -> bool {
+        self.asked || self.model.is_some()
     }
 
     /// The most tokens of the answer.
@@ -260,8 +281,8 @@ impl Bill {
     /// What the provider did not say, or not yet.
     fn estimate(&self) -> Usage {
         let longest = self.reserved.as_ref().map_or(u64::MAX, |(_, longest)| *longest);
-        let output = u64::try_from(estimate_tokens(&self.text)).unwrap_or(u64::MAX).min(longest);
-        Usage { input: self.input, cached: 0, output }
+        let seen = u64::try_from(estimate_tokens(&self.text)).unwrap_or(u64::MAX);
+        Usage { input: self.input, cached: 0, output: seen.saturating_add(self.unseen).min(longest) }
     }
 
     /// What is to be booked, once.
@@ -272,7 +293,7 @@ impl Bill {
         let usage = usage.unwrap_or_else(|| self.estimate());
         let reservation = self.reserved.take().map(|(reservation, _)| reservation);
         let model = self.model.clone().unwrap_or_else(|| self.first.clone());
-        let spent = match self.asked || self.model.is_some() {
+        let spent = match self.is_taken_up() {
             true => Spent::new(usage, self.searches, self.ledger.prices.of(&model)),
             false => Spent::default(),
         };
@@ -311,14 +332,17 @@ impl Bill {
 
     /// Books it, once; also when nobody waits for the end of that.
     pub(super) fn settle(&mut self, usage: Option<Usage>) -> Option<oneshot::Receiver<()>> {
-        let closed = self.close(usage)?;
+        self.close(usage).map(|closed| self.book(closed))
+    }
+
+    fn book(&self, closed: Closed) -> oneshot::Receiver<()> {
         let (done, booked) = oneshot::channel();
         let ledger = Arc::clone(&self.ledger);
         self.ledger.background.spawn("bill", async move {
             ledger.book(closed).await;
             drop(done);
         });
-        Some(booked)
+        booked
     }
 }
 

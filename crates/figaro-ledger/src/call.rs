@@ -10,8 +10,8 @@ use super::{DrawnBy, Ledger, LedgerError, Tree};
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::{Payer, Purpose, Usage};
 use figaro_policy::budget::{MAX_ASKED_OUTPUT, Ruling, Wanted};
-use figaro_provider::Request;
 use figaro_provider::fold::Pass;
+use figaro_provider::{ProviderError, Request};
 
 /// So often a call that waits looks whether there is room, should nothing tell it.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(30);
@@ -61,17 +61,17 @@ pub struct Written {
 }
 
 impl Ledger {
-    /// Calls a model, or those that stand in for it. Waits while calls under way may still leave room for this one.
+    /// Calls the first of these models that answers. Waits while calls under way may still leave room for this one.
     ///
     /// # Errors
     /// When the call may not be made.
     pub async fn call(
         self: &Arc<Self>,
-        model: &ModelName,
+        order: &[ModelName],
         request: Request,
         payer: Payer,
     ) -> Result<MeteredStream, LedgerError> {
-        self.call_for(Way::Alone(Purpose::Turn), model, request, payer).await
+        self.call_for(Way::Alone(Purpose::Turn), order, request, payer).await
     }
 
     /// As [`Self::call`], within what a turn and the agents that it asks may take together. Waits while calls of theirs under
@@ -82,15 +82,15 @@ impl Ledger {
     pub async fn call_within(
         self: &Arc<Self>,
         drawing: Drawing<'_>,
-        model: &ModelName,
+        order: &[ModelName],
         request: Request,
         payer: Payer,
     ) -> Result<MeteredStream, LedgerError> {
-        self.call_for(Way::Within(drawing), model, request, payer).await
+        self.call_for(Way::Within(drawing), order, request, payer).await
     }
 
-    /// Calls a model for work that nobody waits for, such as names of sessions, summaries and memories, and reads its answer to the
-    /// end. All such calls together have a share of the caps of their own and leave the last tenth of the caps to people's
+    /// Calls a model, or those that stand in for it, for work that nobody waits for, such as names of sessions, summaries and
+    /// memories, and reads its answer to the end. All such calls together have a share of the caps of their own and leave the last tenth of the caps to people's
     /// questions. The answer is as long as `max_tokens` says, or the call is refused; the provider does not search the web.
     /// Where its server takes few requests at a time ([`Slots`]), it waits for a place, and begins anew when a question
     /// needs that.
@@ -132,35 +132,38 @@ impl Ledger {
         payer: Payer,
     ) -> Result<MeteredStream, LedgerError> {
         let request = Request { web_search: false, ..request };
-        self.call_for(Way::Alone(Purpose::Background), model, request, payer).await
+        let order = self.models.order(model);
+        self.call_for(Way::Alone(Purpose::Background), &order, request, payer).await
     }
 
     async fn call_for(
         self: &Arc<Self>,
         way: Way<'_>,
-        model: &ModelName,
+        order: &[ModelName],
         mut request: Request,
         payer: Payer,
     ) -> Result<MeteredStream, LedgerError> {
-        let order = self.affordable(model)?;
+        let order = self.affordable(order)?;
+        let Some(first) = order.first().cloned() else {
+            return Err(ProviderError::UnknownModel("there is no model to ask".into()).into());
+        };
         // Where money is the only bound, nothing of unknown price is done.
         let is_known = |model: &ModelName| self.prices.of(model).is_some_and(|price| price.search.is_some());
         request.web_search &= self.caps.takes_unpriced() || order.iter().all(is_known);
         // What is longer is cut before it is sent.
         let most = self.models.most_input(&order).unwrap_or(usize::MAX);
         let input = u64::try_from(request.estimate_tokens().min(most)).unwrap_or(u64::MAX);
-        let first = order.first().unwrap_or(model).clone();
+        let slot = match way.purpose() {
+            Purpose::Turn => self.slots.question(&first.provider),
+            // Its caller holds a place.
+            Purpose::Background => None,
+        };
         let mut bill = Bill::new(Arc::clone(self), payer, way.purpose(), first, input);
         if self.caps.is_set() || matches!(way, Way::Within(..)) {
             bill = self.reserve(bill, &order, &mut request, way).await?;
         }
         let may_search = self.models.may_search(&order, &request);
         let room = Room::new(request.settings.max_tokens);
-        let slot = match way.purpose() {
-            Purpose::Turn => self.slots.question(&model.provider),
-            // Its caller holds a place.
-            Purpose::Background => None,
-        };
         Ok(MeteredStream::new(self.models.stream(&order, &request), bill, may_search, room, slot))
     }
 

@@ -92,7 +92,7 @@ impl Ledger {
         texts: &[&str],
         payer: Payer,
     ) -> Result<Bill, LedgerError> {
-        let order = self.affordable_of(&model, vec![model.clone()])?;
+        let order = self.affordable(std::slice::from_ref(&model))?;
         let tokens = texts.iter().map(|text| estimate_tokens(text).max(1)).sum::<usize>();
         let input = u64::try_from(tokens).unwrap_or(u64::MAX);
         let price = self.highest_price(&order);

@@ -13,6 +13,7 @@ mod tree;
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{DateTime, Days, NaiveDate};
 use chrono_tz::Tz;
@@ -199,6 +200,13 @@ impl Ledger {
         (next_day(self.clock.now().with_timezone(&self.zone)), self.zone)
     }
 
+    /// The time once this has passed, a year at most, and where clocks show it.
+    #[must_use]
+    pub fn time_after(&self, passed: Duration) -> (DateTime<Tz>, Tz) {
+        const YEAR: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+        (self.clock.now().with_timezone(&self.zone) + passed.min(YEAR), self.zone)
+    }
+
     /// What was spent on the last so many days, today among them, and which days these are.
     ///
     /// # Errors
@@ -220,24 +228,14 @@ impl Ledger {
         self.store.tell_of_caps(self.date()).await
     }
 
-    /// The models to ask, in order, without those that nobody can tell the price of where money is the only bound.
-    fn affordable(&self, model: &ModelName) -> Result<Vec<ModelName>, LedgerError> {
-        self.affordable_of(model, self.models.order(model))
-    }
-
-    /// Those of these models that may be asked; `model` is the one that was wanted.
-    fn affordable_of(
-        &self,
-        model: &ModelName,
-        mut order: Vec<ModelName>,
-    ) -> Result<Vec<ModelName>, LedgerError> {
-        if !self.caps.takes_unpriced() {
-            order.retain(|model| self.prices.of(model).is_some());
-            if order.is_empty() {
-                return Err(LedgerError::Unpriced(model.clone()));
-            }
+    /// Those of these models that may be asked: not those that nobody can tell the price of where money is the only bound.
+    fn affordable(&self, order: &[ModelName]) -> Result<Vec<ModelName>, LedgerError> {
+        let may_ask = |model: &&ModelName| self.caps.takes_unpriced() || self.prices.of(model).is_some();
+        let affordable: Vec<ModelName> = order.iter().filter(may_ask).cloned().collect();
+        match order.first() {
+            Some(first) if affordable.is_empty() => Err(LedgerError::Unpriced(first.clone())),
+            _ => Ok(affordable),
         }
-        Ok(order)
     }
 
     /// Judges a call and, if it is granted, sets aside what it may come to on the day that it gives.

@@ -227,7 +227,7 @@ fn name(text: &str) -> ModelName {
 async fn begin(ledger: &Arc<Ledger>, course: Course, model: &str) -> Result<MeteredStream, LedgerError> {
     let number = COURSES.iter().position(|other| *other == course).unwrap();
     let request = Request::new("", "", vec![Item::user(number.to_string())]);
-    ledger.call(&name(model), request, payer()).await
+    ledger.call(&ledger.models.order(&name(model)), request, payer()).await
 }
 
 fn payer() -> Payer {
@@ -312,7 +312,7 @@ async fn no_answer_sets_a_whole_day_aside_whatever_bound_it_has() {
     let world = World::new(tokens(1_000_000)).await;
     let settings = Generation { max_tokens: Some(u32::MAX), ..Generation::default() };
     let request = Request { settings, ..Request::new("", "", vec![Item::user("0")]) };
-    let call = world.ledger.call(&name("fake:known"), request, payer()).await.unwrap();
+    let call = world.ledger.call(&[name("fake:known")], request, payer()).await.unwrap();
     let reserved = world.ledger.today().day.reserved;
     assert_eq!(reserved.tokens, INPUT + MAX_ASKED_OUTPUT);
     drop(call);
@@ -396,7 +396,8 @@ async fn what_a_call_comes_to_goes_by_how_it_ends() {
         (Course::Broken, INPUT, estimated),
         (Course::Refused, 0, 0),
         (Course::Silent, INPUT, 0),
-        (Course::Stalled, INPUT, 0),
+        // So does the one that stands in.
+        (Course::Stalled, 2 * INPUT, 0),
     ];
     for (course, input, output) in cases {
         let free = World::new(Caps::default()).await;

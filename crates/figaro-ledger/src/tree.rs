@@ -62,7 +62,7 @@ impl Ledger {
     /// [`LedgerError::OverBudget`] where today leaves no room; [`LedgerError::Unpriced`] where nobody can tell what the model
     /// costs and money is the only bound.
     pub fn tree(self: &Arc<Self>, model: &ModelName, tokens: u64) -> Result<Arc<Tree>, LedgerError> {
-        let order = self.affordable(model)?;
+        let order = self.affordable(&self.models.order(model))?;
         let price = self.highest_price(&order);
         let is_capped = self.caps.is_set();
         let mut today = self.roll_over();

@@ -89,23 +89,10 @@ impl ProviderError {
         WORDS.iter().any(|words| said.contains(words))
     }
 
-    /// Whether another model may well answer the same request. What was refused as it is, others would refuse too.
+    /// Whether the model had set to work: it may cost something though nothing came back. All else was refused.
     #[must_use]
-    pub(crate) const fn is_the_models(&self) -> bool {
-        match self {
-            Self::Unauthorized(_)
-            | Self::UnknownModel(_)
-            | Self::NoQuota(_)
-            | Self::RateLimited { .. }
-            | Self::Unavailable(_)
-            | Self::TooLong(_)
-            | Self::Garbled(_)
-            | Self::Foreign(_)
-            | Self::WrongAddress(_)
-            | Self::Cut(_)
-            | Self::Stalled(_) => true,
-            Self::Refused(_) => false,
-        }
+    pub const fn was_taken_up(&self) -> bool {
+        matches!(self, Self::Cut(_) | Self::Stalled(_) | Self::Garbled(_))
     }
 
     /// Whether the same request may well succeed when sent again at once. After a silence it might too, but whoever

@@ -9,7 +9,9 @@ use figaro_domain::usage::Usage;
 /// One piece of an answer, in the order the provider sent it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// This model answers: what follows is its own. Told first.
+    /// This model was asked and has taken the request up, and nothing came of it: it, or the next, is asked again.
+    Lost(ModelName),
+    /// This model answers: what follows is its own. Told before all of that.
     Answering(ModelName),
     /// More text of the answer.
     TextDelta(String),
@@ -25,6 +27,8 @@ pub enum Event {
     Source(Source),
     /// An opaque part to be kept and sent back.
     Private(PrivatePart),
+    /// So many bytes were written that are not told, such as reasoning. Told before the end of an answer that is not counted.
+    Unseen(usize),
     /// The answer is whole.
     Completed {
         /// Why the model stopped writing.

@@ -75,8 +75,8 @@ impl Pass {
                 self.private.truncate(self.led);
             }
             Event::Searched => self.searches += 1,
-            // It is on record by itself.
-            Event::Found(_) => {}
+            // One is on record by itself, the others are on the bill.
+            Event::Found(_) | Event::Unseen(_) | Event::Lost(_) => {}
             Event::Source(source) => add_sources(&mut self.sources, [source]),
             Event::Private(part) => self.private.push(part),
             Event::Completed { finish, usage } => self.complete(finish, usage),

@@ -5,6 +5,7 @@
 
 pub mod address;
 mod beside;
+mod boxed;
 mod builtin;
 mod capabilities;
 mod descriptor;

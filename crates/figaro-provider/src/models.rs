@@ -131,8 +131,8 @@ impl Models {
         options.demands().find(|demand| !is_met(demand))
     }
 
-    /// One pass of the first of these models that answers. The first event is [`Event::Answering`] with the name of
-    /// the model whose answer follows.
+    /// One pass of the first of these models that answers. The first event but for [`Event::Lost`] is [`Event::Answering`] with the
+    /// name of the model whose answer follows.
     #[must_use]
     pub fn stream(&self, order: &[ModelName], request: &Request) -> EventStream {
         let able = order.iter().filter(|name| self.unmet_by(name, &request.options).is_none());
@@ -349,6 +349,7 @@ impl Asking {
             let (provider, request) = (candidate.provider.clone(), candidate.request.clone());
             let stream = self.stream.get_or_insert_with(|| provider.stream(request));
             match stream.next().await? {
+                Ok(lost @ Event::Lost(_)) => return Some((Ok(lost), self)),
                 Ok(event) => {
                     let name = candidate.name.clone();
                     self.current = None;
@@ -360,10 +361,15 @@ impl Asking {
                     self.stream = None;
                 }
                 Err(error) if candidate.leave_out_refused(&error) => self.stream = None,
-                Err(error) if error.is_the_models() && !self.open.is_empty() => {
+                // Also what is refused: each service reads a request in its own way, and a refusal costs nothing.
+                Err(error) if !self.open.is_empty() => {
                     warn!(model = %candidate.name, error = error.label(), reason = %error, "a model does not answer; the next is asked");
+                    let lost = error.was_taken_up().then(|| Event::Lost(candidate.name.clone()));
                     self.current = self.open.pop();
                     self.stream = None;
+                    if let Some(lost) = lost {
+                        return Some((Ok(lost), self));
+                    }
                 }
                 Err(error) => {
                     self.current = None;
@@ -446,6 +452,7 @@ mod tests {
         let events: Vec<_> = models.stream(&models.order(&name("a:x")), &request).collect().await;
         let short = |event: Result<Event, ProviderError>| match event {
             Ok(Event::Answering(name)) => name.to_string(),
+            Ok(Event::Lost(name)) => format!("lost {name}"),
             Ok(Event::TextDelta(text)) => text,
             Ok(_) => ".".to_owned(),
             Err(error) => error.label().to_owned(),
@@ -556,12 +563,19 @@ mod tests {
         let cases = [
             (vec![says("A"), whole()], vec![says("B")], vec!["a:x", "A", "."]),
             (vec![down()], vec![says("B"), whole()], vec!["b:y", "B", "."]),
-            (vec![Err(ProviderError::Stalled(Duration::ZERO))], vec![says("B")], vec!["b:y", "B"]),
+            (
+                vec![Err(ProviderError::Stalled(Duration::ZERO))],
+                vec![says("B")],
+                vec!["lost a:x", "b:y", "B"],
+            ),
             (vec![Err(ProviderError::Unauthorized("no".into()))], vec![whole()], vec!["b:y", "."]),
             (vec![says("A"), down()], vec![says("B")], vec!["a:x", "A", "unavailable"]),
             (vec![down()], vec![Err(ProviderError::NoQuota("0".into()))], vec!["no_quota"]),
-            // Another model would be refused the same.
-            (vec![Err(ProviderError::Refused("bad".into()))], vec![says("B")], vec!["refused"]),
+            (
+                vec![Err(ProviderError::Refused("bad".into()))],
+                vec![says("B"), whole()],
+                vec!["b:y", "B", "."],
+            ),
         ];
         for (first, second, wanted) in cases {
             let case = format!("{first:?} {second:?}");

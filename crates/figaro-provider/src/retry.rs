@@ -10,6 +10,7 @@ use tokio::time::sleep;
 use tracing::info;
 
 use figaro_domain::generation::Generation;
+use figaro_domain::model::ModelName;
 
 use super::{Capabilities, Demand, Event, EventStream, Provider, ProviderError, Request};
 
@@ -20,13 +21,23 @@ pub struct RetryPolicy {
     pub(crate) attempts: usize,
     /// The pause after the first failure; each further one is twice as long, and all are spread at random.
     pub(crate) base_delay: Duration,
-    /// The longest pause. A provider that asks for a longer one is not waited for.
+    /// The longest pause of our own.
     pub(crate) max_delay: Duration,
+    /// The longest pause that a provider may ask for. One that asks for a longer one is not waited for.
+    pub(crate) max_asked: Duration,
 }
+
+/// As long as most who wait for an answer wait at all.
+pub const MAX_ASKED: Duration = Duration::from_secs(60);
 
 impl Default for RetryPolicy {
     fn default() -> Self {
-        Self { attempts: 3, base_delay: Duration::from_millis(500), max_delay: Duration::from_secs(20) }
+        Self {
+            attempts: 3,
+            base_delay: Duration::from_millis(500),
+            max_delay: Duration::from_secs(20),
+            max_asked: MAX_ASKED,
+        }
     }
 }
 
@@ -39,7 +50,7 @@ impl RetryPolicy {
             .with_max_times(self.attempts.saturating_sub(1))
             .with_jitter()
             .build();
-        Backoff { delays, max_delay: self.max_delay, was_garbled: false }
+        Backoff { delays, policy: self, was_garbled: false }
     }
 }
 
@@ -47,7 +58,7 @@ impl RetryPolicy {
 #[derive(Debug)]
 pub(super) struct Backoff {
     delays: ExponentialBackoff,
-    max_delay: Duration,
+    policy: RetryPolicy,
     /// The model has once written what could not be read.
     was_garbled: bool,
 }
@@ -66,11 +77,11 @@ impl Backoff {
             ProviderError::RateLimited { retry_after, .. } => retry_after.unwrap_or_default(),
             _ => Duration::ZERO,
         };
-        if asked_for > self.max_delay {
+        if asked_for > self.policy.max_asked {
             return None;
         }
         let backoff = self.delays.next()?;
-        Some(backoff.min(self.max_delay).max(asked_for))
+        Some(backoff.min(self.policy.max_delay).max(asked_for))
     }
 }
 
@@ -150,11 +161,17 @@ impl Attempt {
                     pause_ms = pause.as_millis(),
                     "a model call failed and is sent again"
                 );
+                let model =
+                    ModelName { provider: again.inner.name().into(), model: again.request.model.clone() };
+                let lost = error.was_taken_up().then_some(Event::Lost(model));
                 // The connection is closed before the pause, not after it.
                 self.current = stream::empty().boxed();
                 sleep(pause).await;
                 self.current = again.inner.stream(again.request.clone());
-                continue;
+                match lost {
+                    Some(lost) => return Some((Ok(lost), self)),
+                    None => continue,
+                }
             }
             self.again = None;
             return Some((event, self));
@@ -216,7 +233,8 @@ mod tests {
     }
 
     fn policy(attempts: usize) -> RetryPolicy {
-        RetryPolicy { attempts, base_delay: Duration::from_secs(1), max_delay: Duration::from_secs(5) }
+        let max = Duration::from_secs(5);
+        RetryPolicy { attempts, base_delay: Duration::from_secs(1), max_delay: max, max_asked: 2 * max }
     }
 
     fn down() -> Result<Event, ProviderError> {
@@ -238,15 +256,17 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn passing_errors_are_retried_until_the_attempts_are_used_up() {
         let cut = || Err(ProviderError::Cut("c".into()));
+        let lost = || Ok(Event::Lost(ModelName { provider: "scripted".into(), model: "m".into() }));
+        let after_lost = |answer: Answer| [vec![lost()], answer].concat();
         let cases = [
             (1, vec![vec![down()]], vec![down()]),
             (3, vec![vec![down()], whole()], whole()),
-            (3, vec![vec![cut()], vec![down()], whole()], whole()),
-            (3, vec![vec![down()], vec![cut()], vec![limited(None)]], vec![limited(None)]),
+            (3, vec![vec![cut()], vec![down()], whole()], after_lost(whole())),
+            (3, vec![vec![down()], vec![cut()], vec![limited(None)]], after_lost(vec![limited(None)])),
             (0, vec![vec![down()]], vec![down()]),
-            (3, vec![vec![garbled()], whole()], whole()),
-            (3, vec![vec![garbled()], vec![down()], whole()], whole()),
-            (3, vec![vec![garbled()], vec![garbled()]], vec![garbled()]),
+            (3, vec![vec![garbled()], whole()], after_lost(whole())),
+            (3, vec![vec![garbled()], vec![down()], whole()], after_lost(whole())),
+            (3, vec![vec![garbled()], vec![garbled()]], after_lost(vec![garbled()])),
         ];
         for (attempts, answers, expected) in cases {
             let count = answers.len();
@@ -287,13 +307,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_wait_asked_for_is_honoured_up_to_the_cap() {
-        let (events, pauses) = run(vec![vec![limited(Some(4))], whole()], policy(3)).await;
+        let (events, pauses) = run(vec![vec![limited(Some(9))], whole()], policy(3)).await;
         assert_eq!(events, whole());
-        assert!((4000..=4001).contains(&pauses[0]), "{pauses:?}");
+        assert!((9000..=9001).contains(&pauses[0]), "{pauses:?}");
 
         let begun = Instant::now();
-        let (events, pauses) = run(vec![vec![limited(Some(6))]], policy(3)).await;
-        assert_eq!((events, pauses), (vec![limited(Some(6))], Vec::new()));
+        let (events, pauses) = run(vec![vec![limited(Some(11))]], policy(3)).await;
+        assert_eq!((events, pauses), (vec![limited(Some(11))], Vec::new()));
         assert_eq!(begun.elapsed(), Duration::ZERO);
     }
 

@@ -21,6 +21,8 @@ use figaro_store::kv::KvStore;
 
 /// What is said of a call that was told to end.
 pub(super) const STOPPED: &str = "stopped before the answer was complete";
+/// What is said of an answer that has come to the bound on its length.
+const CUT: &str = "the answer was cut: it has reached its bound on length";
 /// What is said of a turn of which nobody knows how it ended.
 const NO_END: &str = "the turn did not come to its end; RUST_LOG=info shows more";
 
@@ -43,14 +45,16 @@ pub(super) struct Ended<'a> {
 /// Prints the end of a turn.
 ///
 /// # Errors
-/// When it has no answer, with what to do.
+/// When it has no answer, or not all of it, with what to do.
 pub(super) async fn finish(mut ended: Ended<'_>) -> Result<(), Failure> {
     let closing = ended.printer.closing.take();
     let declined = ended.printer.declined.take();
     let (label, reason) = match &closing {
         Some(closing) if declined.is_none() => match &closing.ending {
             TurnEnding::Answered => {
-                return answered(ended, closing).await.or_else(|error| unprinted(&error));
+                let words = closing.is_cut.then(|| format!("{CUT}; {}", ended.asked.remedy("spent")));
+                answered(ended, closing).await.or_else(|error| unprinted(&error))?;
+                return words.map_or(Ok(()), |words| Err(Failure::Cut(words)));
             }
             TurnEnding::Stopped => ("stopped", STOPPED.to_owned()),
             TurnEnding::Failed { label, reason, .. } => {
@@ -87,7 +91,7 @@ pub(super) fn unprinted(error: &io::Error) -> Result<(), Failure> {
 
 async fn answered(mut ended: Ended<'_>, closing: &TurnClosing) -> io::Result<()> {
     let text = ended.printer.answer(closing).await?;
-    let event = ended.event("done", json!({"text": text}), Some(closing)).await;
+    let event = ended.event("done", json!({"text": text, "cut": closing.is_cut}), Some(closing)).await;
     ended.printer.end(&event).await
 }
 

@@ -32,7 +32,8 @@ impl Asked {
             "unauthorized" => "check the key of this provider",
             "unknown_model" => "name another one with --model, or in the settings",
             "no_quota" => "its account has to be topped up; --model names another one",
-            "rate_limited" | "unavailable" | "garbled" | "cut" | "stalled" | "unspoken" => {
+            "rate_limited" => "ask again later, or another one with --model",
+            "unavailable" | "garbled" | "cut" | "stalled" | "unspoken" => {
                 "ask again in a minute, or another one with --model"
             }
             "too_long" => "ask something shorter, or in another --session",

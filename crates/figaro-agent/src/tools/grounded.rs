@@ -33,13 +33,13 @@ impl WebSearch for Grounded {
             (Some(model), other) if searches(&context.agent.default_model) || other.is_none() => {
                 let request =
                     Request { web_search: true, ..Request::new("", INSTRUCTIONS, vec![Item::user(query)]) };
-                let payer = context.payer();
+                let (order, payer) = (models.order(&model), context.payer());
                 let call = match &context.tree {
                     Some(TreeShare { tree, by }) => {
                         let drawing = Drawing { tree, by: *by };
-                        self.ledger.call_within(drawing, &model, request, payer).await
+                        self.ledger.call_within(drawing, &order, request, payer).await
                     }
-                    None => self.ledger.call(&model, request, payer).await,
+                    None => self.ledger.call(&order, request, payer).await,
                 };
                 let mut call = call.map_err(|error| failed(&error))?;
                 // Dropped before it is made, it costs nothing.

@@ -8,10 +8,13 @@ use figaro_domain::task::Reason;
 use figaro_ledger::{Ledger, LedgerError};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_provider::models::Models;
+use figaro_provider::retry::MAX_ASKED;
 use figaro_provider::{Demand, ProviderError};
 
 /// How long a provider is waited for that is to say what it serves instead.
 const SERVED_TIMEOUT: Duration = Duration::from_secs(5);
+/// A time further away than that is told with its date.
+const HALF_A_DAY: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// Why a turn has no answer. Each case has a text for people and a stable label.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,6 +22,18 @@ pub(crate) enum TurnError {
     /// The provider of this model failed, in this way.
     #[error("{1}: {0}")]
     Model(ProviderError, ModelName),
+    /// The provider of this model takes no more requests until a time.
+    #[error("{model}: the provider is limiting requests until {time} ({zone}): {said}")]
+    Limited {
+        /// The model that was asked.
+        model: ModelName,
+        /// What the provider says.
+        said: String,
+        /// When it takes requests again, as a clock shows it, with the date where that is far.
+        time: String,
+        /// The IANA time zone of that time.
+        zone: String,
+    },
     /// The model is not served any more; these are.
     #[error("{model} is not served any more; its provider has {}", list(.served))]
     Gone {
@@ -70,6 +85,14 @@ impl TurnError {
     /// What a failed call of this model means for the person.
     pub(super) async fn of_ledger(error: LedgerError, ledger: &Ledger, model: &ModelName) -> Self {
         match error {
+            LedgerError::Model(ProviderError::RateLimited { retry_after: Some(wait), message })
+                if wait > MAX_ASKED =>
+            {
+                let (at, zone) = ledger.time_after(wait);
+                let format = if wait < HALF_A_DAY { "%H:%M" } else { "%Y-%m-%d %H:%M" };
+                let (time, zone) = (at.format(format).to_string(), zone.name().to_owned());
+                Self::Limited { model: model.clone(), said: message, time, zone }
+            }
             LedgerError::Model(error) => Self::of_model(error, &ledger.models, model).await,
             LedgerError::Unpriced(model) => Self::Unpriced(model),
             LedgerError::Store | LedgerError::Slow => Self::Internal,
@@ -106,6 +129,7 @@ impl TurnError {
         match self {
             Self::Model(error, _) if error.is_about_content() => "filtered",
             Self::Model(error, _) => error.label(),
+            Self::Limited { .. } => "rate_limited",
             Self::Gone { .. } => "unknown_model",
             Self::Unpriced(_) => "unpriced",
             Self::OverBudget { .. } => "over_budget",
@@ -150,6 +174,9 @@ impl TurnError {
                 ProviderError::Cut(_) => texts.error_cut(),
                 ProviderError::Stalled(_) => texts.error_timeout(),
             },
+            Self::Limited { time, zone, .. } => {
+                return fill(texts.error_busy_until(), &[("time", time), ("zone", zone)]);
+            }
             Self::Gone { model, served } => {
                 let served = list(served);
                 return fill(texts.error_gone(), &[("model", &model.to_string()), ("served", &served)]);
@@ -189,6 +216,7 @@ impl TurnError {
                 | ProviderError::Stalled(_) => Reason::Busy,
                 ProviderError::TooLong(_) | ProviderError::Refused(_) => Reason::Refused,
             },
+            Self::Limited { .. } => Reason::Busy,
             Self::Gone { .. } | Self::Unpriced(_) => Reason::Model,
             Self::Withheld => Reason::Refused,
             Self::Empty => Reason::Empty,
@@ -212,6 +240,7 @@ impl TurnError {
             }
             Self::Internal => vec![Action::Retry],
             Self::Model(..)
+            | Self::Limited { .. }
             | Self::Withheld
             | Self::Empty
             | Self::Spent

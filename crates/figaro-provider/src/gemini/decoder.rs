@@ -30,7 +30,8 @@ pub(super) struct Decoder {
     /// The last count; each piece has the tokens up to it.
     usage: Option<Usage>,
     has_text: bool,
-    has_reasoned: bool,
+    /// The bytes of thoughts.
+    reasoned: usize,
     /// The last reason to end. Some servers send one with every piece, and some go on behind it.
     finish: Option<Finish>,
 }
@@ -48,14 +49,14 @@ impl Decoder {
             queries: 0,
             usage: None,
             has_text: false,
-            has_reasoned: false,
+            reasoned: 0,
             finish: None,
         }
     }
 
     fn part(&mut self, part: &Value) -> Option<Event> {
         if part["thought"] == true {
-            self.has_reasoned = true;
+            self.reasoned += part["text"].as_str().map_or(1, str::len);
             self.layout.other(part);
             return None;
         }
@@ -156,7 +157,7 @@ impl Decode for Decoder {
     /// its first word has failed, and says more the next time.
     fn end(&mut self) -> Result<Vec<Event>, ProviderError> {
         match self.finish.take() {
-            Some(Finish::Stop) if !self.is_answer() && !self.has_reasoned => {
+            Some(Finish::Stop) if !self.is_answer() && self.reasoned == 0 => {
                 Err(ProviderError::Garbled("the model stopped before its first word".into()))
             }
             Some(finish) => Ok(self.whole(finish).collect()),
@@ -169,8 +170,8 @@ impl Decode for Decoder {
         self.finish.is_some() && self.is_answer()
     }
 
-    fn has_reasoned(&self) -> bool {
-        self.has_reasoned
+    fn reasoned(&self) -> usize {
+        self.reasoned
     }
 }
 

@@ -9,6 +9,7 @@ use futures::{FutureExt, StreamExt, stream};
 use parking_lot::Mutex;
 use serde_json::Value;
 
+use crate::boxed::Boxed;
 use crate::offered::Offered;
 use crate::thinking::{Passed, Thinking};
 use crate::written::{End, Tail};
@@ -36,9 +37,14 @@ pub(crate) trait Decode: Send + 'static {
         Err(ProviderError::Cut("the stream ended early".into()))
     }
 
-    /// Whether the model has reasoned, where that came apart from the text.
-    fn has_reasoned(&self) -> bool {
-        false
+    /// The bytes of the model's reasoning, where that came apart from the text.
+    fn reasoned(&self) -> usize {
+        0
+    }
+
+    /// The bytes of calls that have begun, where an answer that is cut does not tell them.
+    fn begun(&self) -> usize {
+        0
     }
 
     /// Nothing has to come any more, though something may, such as the count of tokens: a break or a silence is then
@@ -91,6 +97,7 @@ pub(crate) fn decoded(values: Values, decoder: impl Decode, habit: Habit, offere
         values,
         decoder,
         thinking: Thinking::of_model(habit.is_known()),
+        boxed: Boxed::default(),
         tail: Tail::default(),
         habit,
         offered,
@@ -101,6 +108,7 @@ pub(crate) fn decoded(values: Values, decoder: impl Decode, habit: Habit, offere
         calls: Vec::new(),
         ended: false,
         left: MAX_TEXT_BYTES,
+        untold: 0,
     };
     stream::unfold(decoding, Decoding::next).boxed()
 }
@@ -115,10 +123,16 @@ fn text_bytes(value: &Value) -> usize {
     }
 }
 
+/// The bytes of a call.
+fn call_bytes(event: &Event) -> usize {
+    if let Event::ToolCall(call) = event { call.name.len() + call.arguments.len() } else { 0 }
+}
+
 struct Decoding<D> {
     values: Values,
     decoder: D,
     thinking: Thinking,
+    boxed: Boxed,
     tail: Tail,
     habit: Habit,
     offered: Offered,
@@ -135,6 +149,8 @@ struct Decoding<D> {
     ended: bool,
     /// How many bytes of text may still come.
     left: usize,
+    /// How many proved to be reasoning before they were told.
+    untold: usize,
 }
 
 impl<D: Decode> Decoding<D> {
@@ -204,10 +220,12 @@ impl<D: Decode> Decoding<D> {
                 Event::Private(_) if !self.calls.is_empty() => self.calls.push(event),
                 Event::Completed { finish, usage } => self.complete(finish, usage),
                 Event::Answering(_)
+                | Event::Lost(_)
                 | Event::Searched
                 | Event::Found(_)
                 | Event::Source(_)
                 | Event::Reasoned
+                | Event::Unseen(_)
                 | Event::Private(_) => self.ready.push_back(Ok(event)),
             }
         }
@@ -221,6 +239,9 @@ impl<D: Decode> Decoding<D> {
             Finish::Length | Finish::Filtered(_) => self.thinking.cut(),
         };
         self.tell(passed);
+        let rest = self.boxed.end();
+        let text = self.tail.pass(&rest);
+        self.say(text);
         // A pass of calls alone says nothing of how the model writes.
         if finish == Finish::Stop && (self.has_answer || self.thinking.was_taken_back()) {
             self.habit.note(self.thinking.was_taken_back());
@@ -236,13 +257,19 @@ impl<D: Decode> Decoding<D> {
                 return self.ready.push_back(Err(ProviderError::Garbled(words.into())));
             }
         }
+        let mut unseen = self.untold + self.thinking.reasoned() + self.decoder.reasoned();
         if finish == Finish::Stop {
             self.has_answer |= !calls.is_empty();
             self.ready.extend(calls.into_iter().map(Ok));
+        } else {
+            unseen += self.decoder.begun().max(calls.iter().map(call_bytes).sum());
         }
-        let has_reasoned = self.thinking.has_reasoned() || self.decoder.has_reasoned();
+        let has_reasoned = self.thinking.has_reasoned() || self.decoder.reasoned() > 0;
         if has_reasoned && !self.has_answer && !self.has_taken_back {
             self.ready.push_back(Ok(Event::Reasoned));
+        }
+        if usage.is_none() && unseen > 0 {
+            self.ready.push_back(Ok(Event::Unseen(unseen)));
         }
         self.ready.push_back(Ok(Event::Completed { finish, usage }));
     }
@@ -250,14 +277,21 @@ impl<D: Decode> Decoding<D> {
     fn tell(&mut self, Passed { takes_back, text }: Passed) {
         if takes_back {
             self.has_answer = false;
+            self.boxed.take_back();
             self.tail.take_back();
-            self.ready.retain(|event| !matches!(event, Ok(Event::TextDelta(_))));
+            self.ready.retain(|event| match event {
+                Ok(Event::TextDelta(text)) => {
+                    self.untold += text.len();
+                    false
+                }
+                _ => true,
+            });
             if std::mem::take(&mut self.has_told) {
                 self.has_taken_back = true;
                 self.ready.push_back(Ok(Event::Reasoned));
             }
         }
-        let text = self.tail.pass(&text);
+        let text = self.tail.pass(&self.boxed.pass(&text));
         self.say(text);
     }
 

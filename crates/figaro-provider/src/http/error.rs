@@ -153,6 +153,8 @@ impl Class {
             Self::UnknownModel => ProviderError::UnknownModel(message),
             Self::NoQuota => ProviderError::NoQuota(message),
             Self::RateLimited => ProviderError::RateLimited { retry_after, message },
+            // One that says when to come back is overloaded.
+            Self::Unavailable if retry_after.is_some() => ProviderError::RateLimited { retry_after, message },
             Self::Unavailable => ProviderError::Unavailable(message),
             Self::TooLong => ProviderError::TooLong(message),
             Self::Garbled => ProviderError::Garbled(message),

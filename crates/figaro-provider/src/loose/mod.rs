@@ -16,6 +16,15 @@ pub(crate) fn value(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok().or_else(|| serde_json::from_str(&clean(text)?).ok())
 }
 
+/// A string as it is; what came as another value, as its JSON; nothing as an empty one.
+pub(crate) fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
 /// A count, which some write as a text or a float.
 pub(crate) fn count(value: &Value) -> Option<u64> {
     let text = match value {

@@ -25,14 +25,14 @@ pub(super) struct Decoder {
     more: Map<String, Value>,
     thinking: String,
     has_text: bool,
-    has_reasoned: bool,
+    reasoned: usize,
 }
 
 impl Decode for Decoder {
     fn absorb(&mut self, line: &Value) -> Result<Vec<Event>, ProviderError> {
         let message = &line["message"];
         let thinking = message["thinking"].as_str().unwrap_or_default();
-        self.has_reasoned |= !thinking.is_empty();
+        self.reasoned += thinking.len();
         self.thinking.push_str(thinking);
         let mut events = Vec::new();
         if let Some(text) = message["content"].as_str().filter(|text| !text.is_empty()) {
@@ -49,8 +49,8 @@ impl Decode for Decoder {
         Ok(events)
     }
 
-    fn has_reasoned(&self) -> bool {
-        self.has_reasoned
+    fn reasoned(&self) -> usize {
+        self.reasoned
     }
 
     /// A model that says the same again and again is stopped by Ollama, which then ends the answer without a word.
@@ -99,7 +99,7 @@ impl Decoder {
         if !more.is_empty() {
             self.more.insert(id.clone(), more.into());
         }
-        Some(Call { id, name: name.to_owned(), arguments: arguments(&function["arguments"]) })
+        Some(Call { id, name: name.to_owned(), arguments: loose::text(&function["arguments"]) })
     }
 
     /// What led to calls, and what they have beside what every call has: the model wants it back with their results.
@@ -125,15 +125,6 @@ impl Decoder {
             }
             _ => Ok(Finish::Stop),
         }
-    }
-}
-
-/// Arguments come as an object; what came as text is left as it is.
-fn arguments(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => "{}".into(),
-        other => other.to_string(),
     }
 }
 
@@ -240,9 +231,9 @@ mod tests {
         let cases = [
             (call(json!({"z": 1, "a": "é"})), vec![called("a", "{\"z\":1,\"a\":\"é\"}")]),
             (call(json!("{\"a\":1}")), vec![called("a", "{\"a\":1}")]),
-            (call(json!(null)), vec![called("a", "{}")]),
+            (call(json!(null)), vec![called("a", "")]),
             (call(json!([1])), vec![called("a", "[1]")]),
-            (json!([{"id": "a", "function": {"name": "f"}}]), vec![called("a", "{}")]),
+            (json!([{"id": "a", "function": {"name": "f"}}]), vec![called("a", "")]),
             (json!([{"id": "a", "function": {"name": ""}}, {}, 3]), vec![]),
             (json!("f"), vec![]),
         ];

@@ -1,26 +1,26 @@
 //! Puts calls together from their pieces. Servers differ in what a piece names its call by: an index, an id, a name, or
 //! nothing at all; some use one index for several calls, and some say a whole call twice. Used by the decoder.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
 use super::arguments::Arguments;
 use crate::beside::beside;
+use crate::loose::text;
 use crate::offered::{Offered, UNNAMED};
 use figaro_domain::tool::Call;
 
 /// So many bytes are kept of all calls of an answer, before whoever bounds the answer sees any of them: more than it may
 /// have.
 const MAX_BYTES: usize = 1024 * 1024;
-/// What a call counts at least.
-const CALL_BYTES: usize = 64;
+/// What a call counts at least: so no more than a thousand are looked through for each piece.
+const CALL_BYTES: usize = 1024;
 
 /// The calls of one answer so far, in the order they began.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     begun: Vec<Begun>,
-    places: Places,
     bytes: usize,
     offered: Offered,
 }
@@ -46,14 +46,6 @@ struct Begun {
     more: Map<String, Value>,
 }
 
-/// Where calls stand by what pieces name them by, so that none is looked for among all.
-#[derive(Debug, Default)]
-struct Places {
-    by_index: BTreeSet<(u64, usize)>,
-    by_id: BTreeSet<(String, usize)>,
-    by_both: BTreeSet<(String, Option<u64>, usize)>,
-}
-
 impl Calls {
     /// Of an answer whose model was offered these tools.
     pub(super) fn of(offered: Offered) -> Self {
@@ -77,6 +69,11 @@ impl Calls {
 
     pub(super) fn is_empty(&self) -> bool {
         self.begun.is_empty()
+    }
+
+    /// How much has come of them.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes.saturating_sub(self.begun.len() * CALL_BYTES)
     }
 
     /// Whether more has come than is kept.
@@ -116,25 +113,13 @@ impl Calls {
 
     fn begin(&mut self, piece: Piece) {
         self.bytes += CALL_BYTES;
-        let call = Begun::of(piece);
-        self.places.add(&call, self.begun.len());
-        self.begun.push(call);
+        self.begun.push(Begun::of(piece));
     }
 
     /// Adds a piece to a call, or begins another where nothing can be added.
     fn join(&mut self, piece: Piece, at: usize) {
         let Some(known) = self.begun.get_mut(at) else { return };
-        let named = (known.index.is_some(), known.id.is_empty());
-        // Without what it was named by: that may change, twice at most.
-        let changes = (!named.0 && piece.index.is_some()) || (named.1 && !piece.id.is_empty());
-        if changes {
-            self.places.remove(known, at);
-        }
-        let another = known.join(piece, &self.offered);
-        if changes {
-            self.places.add(known, at);
-        }
-        if let Some(piece) = another {
+        if let Some(piece) = known.join(piece, &self.offered) {
             // It may have got the name of the one before.
             self.bytes += piece.name.len();
             self.begin(piece);
@@ -143,11 +128,14 @@ impl Calls {
 
     /// The call that a piece belongs to; none if it begins one. `is_first` of those that came together.
     fn place(&self, piece: &Piece, is_first: bool) -> Option<usize> {
-        if let Some(at) = self.places.of_id(piece) {
+        let same_index = |known: &Begun| piece.index.is_some() && known.index == piece.index;
+        let clashes = |known: &Begun| piece.index.is_some() && known.index.is_some() && !same_index(known);
+        let same_id = |known: &Begun| !piece.id.is_empty() && known.id == piece.id && !clashes(known);
+        if let Some(at) = self.begun.iter().rposition(same_id) {
             return Some(at);
         }
         let begins = !piece.name.is_empty();
-        if let Some(at) = self.places.of_index(piece) {
+        if let Some(at) = self.begun.iter().rposition(same_index) {
             // One index for all calls: then it is the id that tells them apart.
             let is_other = |known: &Begun| begins && !piece.id.is_empty() && !known.id.is_empty();
             return (!self.begun.get(at).is_some_and(is_other)).then_some(at);
@@ -159,47 +147,6 @@ impl Calls {
         let is_nameless = piece.id.is_empty() && piece.index.is_none();
         let repeats = self.begun.last().is_some_and(|known| known.name == piece.name);
         (is_nameless && is_first && repeats).then_some(last)
-    }
-}
-
-impl Places {
-    fn add(&mut self, call: &Begun, at: usize) {
-        self.by_index.extend(call.index.map(|index| (index, at)));
-        if !call.id.is_empty() {
-            self.by_id.insert((call.id.clone(), at));
-            self.by_both.insert((call.id.clone(), call.index, at));
-        }
-    }
-
-    fn remove(&mut self, call: &Begun, at: usize) {
-        if let Some(index) = call.index {
-            self.by_index.remove(&(index, at));
-        }
-        self.by_id.remove(&(call.id.clone(), at));
-        self.by_both.remove(&(call.id.clone(), call.index, at));
-    }
-
-    /// The last call with the index of a piece.
-    fn of_index(&self, piece: &Piece) -> Option<usize> {
-        let index = piece.index?;
-        self.by_index.range((index, 0)..=(index, usize::MAX)).next_back().map(|(_, at)| *at)
-    }
-
-    /// The last call with the id of a piece, and with no other index.
-    fn of_id(&self, piece: &Piece) -> Option<usize> {
-        let id = &piece.id;
-        if id.is_empty() {
-            return None;
-        }
-        if piece.index.is_none() {
-            let all = (id.clone(), 0)..=(id.clone(), usize::MAX);
-            return self.by_id.range(all).next_back().map(|(_, at)| *at);
-        }
-        let last = |index: Option<u64>| {
-            let all = (id.clone(), index, 0)..=(id.clone(), index, usize::MAX);
-            self.by_both.range(all).next_back().map(|(_, _, at)| *at)
-        };
-        last(None).max(last(piece.index))
     }
 }
 
@@ -283,18 +230,8 @@ fn free(id: String, taken: &mut HashSet<String>, count: &mut usize) -> String {
     }
 }
 
-/// A string as it is; arguments that came as an object, as their JSON.
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -473,7 +410,7 @@ mod tests {
         };
         assert_eq!(many(&|_| piece.clone()), 104);
         let taken = many(&|at| delta(&format!("{} c{at} h {{}}", at + 10)));
-        assert!((5_000..20_000).contains(&taken), "{taken} small calls");
+        assert!((1_000..1_024).contains(&taken), "{taken} small calls");
         // Each of these is a call of its own, with the name of the one before.
         let named = json!({"tool_calls": [{"index": 9, "function": {"name": long, "arguments": "{}"}}]});
         let mut calls = Calls::default();
@@ -489,43 +426,5 @@ mod tests {
         let mut count = 0;
         let ids: Vec<String> = (0..20_000).map(|_| free(String::new(), &mut taken, &mut count)).collect();
         assert_eq!((ids[0].as_str(), ids[19_999].as_str(), count), ("call_40001", "call_60000", 60_000));
-    }
-
-    /// The call that a piece belongs to, looked for among all.
-    fn sought(calls: &Calls, piece: &Piece, is_first: bool) -> Option<usize> {
-        let same_index = |known: &Begun| piece.index.is_some() && known.index == piece.index;
-        let clashes = |known: &Begun| piece.index.is_some() && known.index.is_some() && !same_index(known);
-        let same_id = |known: &Begun| !piece.id.is_empty() && known.id == piece.id && !clashes(known);
-        let last = calls.begun.len().checked_sub(1);
-        let by_index = calls.begun.iter().rposition(same_index);
-        match calls.begun.iter().rposition(same_id) {
-            Some(at) => Some(at),
-            None if by_index.is_some() => {
-                let known = &calls.begun[by_index?];
-                let is_other = !piece.name.is_empty() && !piece.id.is_empty() && !known.id.is_empty();
-                by_index.filter(|_| !is_other)
-            }
-            None if piece.name.is_empty() => last,
-            None => {
-                let is_nameless = piece.id.is_empty() && piece.index.is_none();
-                last.filter(|last| is_nameless && is_first && calls.begun[*last].name == piece.name)
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_piece_finds_its_call_without_a_search(pieces in prop::collection::vec(
-            (prop::option::of(0..3_u64), "[ab]?", "[fg]?", prop::sample::select(vec!["", "{", "}", "{}", "1"]), any::<bool>()),
-            0..30,
-        )) {
-            let mut calls = Calls::default();
-            for (index, id, name, arguments, is_first) in pieces {
-                let arguments = arguments.to_owned();
-                let piece = Piece { index, id, name, arguments, more: Map::new() };
-                prop_assert_eq!(calls.place(&piece, is_first), sought(&calls, &piece, is_first));
-                calls.add(piece, is_first);
-            }
-        }
     }
 }

@@ -72,8 +72,12 @@ impl Decode for Decoder {
         }
     }
 
-    fn has_reasoned(&self) -> bool {
-        self.reasoning.has_come()
+    fn reasoned(&self) -> usize {
+        self.reasoning.bytes()
+    }
+
+    fn begun(&self) -> usize {
+        self.calls.bytes()
     }
 
     fn is_whole(&self) -> bool {
@@ -125,7 +129,7 @@ impl Decoder {
     /// `[DONE]` is the server's word that it said all: also where it never gave a reason, if there is an answer, or
     /// reasoning that came to none.
     fn done(&mut self) -> Result<Vec<Event>, ProviderError> {
-        let is_answer = self.has_spoken || !self.calls.is_empty() || self.reasoning.has_come();
+        let is_answer = self.has_spoken || !self.calls.is_empty() || self.reasoning.bytes() > 0;
         match self.finish.take() {
             Some(finish) => Ok(self.whole(finish)),
             None if is_answer => Ok(self.whole(Finish::Stop)),

@@ -21,7 +21,7 @@ pub(super) const CALLS: &str = "calls";
 #[derive(Debug, Default)]
 pub(super) struct Reasoning {
     content: String,
-    has_come: bool,
+    bytes: usize,
     details: Vec<Map<String, Value>>,
     /// Which of the details goes on under a kind and an index.
     places: HashMap<(String, String), usize>,
@@ -31,8 +31,10 @@ impl Reasoning {
     /// What a piece of the answer adds to it.
     pub(super) fn absorb(&mut self, delta: &Value) {
         self.content.push_str(delta[CONTENT].as_str().unwrap_or_default());
-        let words = [CONTENT, "reasoning", "thinking"].map(|field| delta[field].as_str().unwrap_or_default());
-        self.has_come |= words.iter().any(|words| !words.is_empty()) || !delta[DETAILS][0].is_null();
+        // Some send the same in several fields.
+        let words = [CONTENT, "reasoning", "thinking"].map(|field| delta[field].as_str().map_or(0, str::len));
+        let sealed = if delta[DETAILS][0].is_null() { 0 } else { delta[DETAILS].to_string().len() };
+        self.bytes += words.into_iter().max().filter(|bytes| *bytes > 0).unwrap_or(sealed);
         for detail in delta[DETAILS].as_array().into_iter().flatten().filter_map(Value::as_object) {
             let place = place(detail);
             let known = place.as_ref().and_then(|place| self.details.get_mut(*self.places.get(place)?));
@@ -46,9 +48,9 @@ impl Reasoning {
         }
     }
 
-    /// Whether there was any.
-    pub(super) const fn has_come(&self) -> bool {
-        self.has_come
+    /// The bytes of what came of it.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// The part that is sent back to this model, if there was any reasoning. What is sealed for a call has its id, and goes

@@ -110,6 +110,11 @@ impl Calls {
         self.whole()
     }
 
+    /// How much has come of their arguments.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Whether one has begun that lacks a part of its arguments.
     pub(super) fn is_open(&self) -> bool {
         self.begun.iter().any(|call| !call.is_whole)

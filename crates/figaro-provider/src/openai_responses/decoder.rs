@@ -11,6 +11,7 @@ use super::name::NAME;
 use crate::beside::beside;
 use crate::http::decode::Decode;
 use crate::http::error;
+use crate::loose::text;
 use crate::openai_client::cited;
 use crate::usage::usage;
 use crate::{Event, Finish, ProviderError, Search};
@@ -36,7 +37,8 @@ pub(super) struct Decoder {
     begun: Calls,
     /// Fields of calls that their service alone knows, by the ids of the calls.
     more: Map<String, Value>,
-    has_reasoned: bool,
+    /// The bytes of reasoning that came in words, or of what tells of it.
+    reasoned: usize,
     /// Names and arguments of calls that were told.
     calls: HashSet<(String, String)>,
     /// The addresses of pages that were told.
@@ -52,7 +54,9 @@ impl Decode for Decoder {
         }
         self.begun.absorb(event);
         let kind = event["type"].as_str().unwrap_or_default();
-        self.has_reasoned |= kind.starts_with("response.reasoning") || event["item"]["type"] == "reasoning";
+        if kind.starts_with("response.reasoning") || event["item"]["type"] == "reasoning" {
+            self.reasoned += event["delta"].as_str().map_or(1, str::len);
+        }
         let events = match kind {
             "response.output_text.delta" | "response.refusal.delta" => {
                 self.more(event["delta"].as_str().unwrap_or_default())
@@ -88,8 +92,12 @@ impl Decode for Decoder {
         }
     }
 
-    fn has_reasoned(&self) -> bool {
-        self.has_reasoned
+    fn reasoned(&self) -> usize {
+        self.reasoned
+    }
+
+    fn begun(&self) -> usize {
+        self.begun.bytes()
     }
 }
 
@@ -259,15 +267,6 @@ fn message_text(item: &Value) -> String {
     let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
     let texts = parts.iter().filter_map(|part| part["text"].as_str().or_else(|| part["refusal"].as_str()));
     texts.collect()
-}
-
-/// A string as it is; arguments that came as an object, as their JSON.
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_string(),
-    }
 }
 
 #[cfg(test)]

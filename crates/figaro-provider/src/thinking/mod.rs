@@ -2,7 +2,8 @@
 //! Used by [`super::http::decode`] for every dialect that mixes the two.
 //!
 //! Reasoning stands in blocks before the answer. Where a template has opened the first one, only its end is in the text: then
-//! what was taken for the answer was none. Within an answer a tag is a word like any other.
+//! what was taken for the answer was none. Within an answer a tag is a word like any other, but for a block on lines of its own
+//! behind a whole sentence.
 
 mod marks;
 
@@ -18,6 +19,8 @@ pub(crate) struct Thinking {
     space: usize,
     /// There was a block.
     has_block: bool,
+    /// The bytes of what is not told.
+    reasoned: usize,
     answer: Answer,
     /// Text that may prove to be reasoning, where it is not told before that is known.
     kept: Option<String>,
@@ -39,6 +42,8 @@ enum Place {
     Start,
     /// Within a block.
     Inside(&'static Block),
+    /// Within a block in the midst of an answer, if it is one.
+    Aside(&'static Block),
     /// Behind a block, where another one may follow.
     Behind,
     /// In the answer.
@@ -49,6 +54,8 @@ enum Place {
 #[derive(Debug, Default)]
 struct Answer {
     last: Option<char>,
+    /// The last one that is no space and stands in no brackets or quotes of its own.
+    last_sign: Option<char>,
     /// An odd number of backticks: it is within code.
     is_code: bool,
     /// It is between fences of tildes.
@@ -60,6 +67,8 @@ struct Answer {
     is_written: bool,
     /// It speaks of a block, whose end is a word too.
     names_block: bool,
+    /// It began with words of reasoning, which it may prove to be.
+    is_worded: bool,
     /// What ends it, where it stands within marks of its own.
     ends: &'static [&'static str],
 }
@@ -77,7 +86,21 @@ impl Answer {
                 _ => self.is_written = true,
             }
             self.last = Some(c);
+            if !c.is_whitespace() && !"*_\"'”»)".contains(c) {
+                self.last_sign = Some(c);
+            }
         }
+    }
+
+    fn is_code(&self) -> bool {
+        self.is_code || self.is_fenced || (!self.is_written && self.indent >= 4)
+    }
+
+    /// Whether a block may begin here: on a line of its own, behind a whole sentence that does not lead up to it.
+    fn opens_block(&self, block: &Block) -> bool {
+        let is_sentence = self.last_sign.is_some_and(|sign| ".!?…。！？".contains(sign));
+        let is_line = self.last == Some('\n') && !self.is_code();
+        block.is_plain() && is_line && is_sentence && !self.names_block
     }
 
     /// Whether the end of a block that was not opened is one, by what stands around it. Where an answer speaks of it, it stands
@@ -85,8 +108,8 @@ impl Answer {
     fn ends_block(&self, next: Option<char>) -> bool {
         let is_quote = |c: char| "\"'`“”„«»‘’()".contains(c);
         let is_apart = |c: Option<char>| c.is_none_or(|c| c == '\n' || c == '\r');
-        let is_code = self.is_code || self.is_fenced || (!self.is_written && self.indent >= 4);
-        if is_code || self.names_block || self.last.is_some_and(is_quote) || next.is_some_and(is_quote) {
+        if self.is_code() || self.names_block || self.last.is_some_and(is_quote) || next.is_some_and(is_quote)
+        {
             return false;
         }
         let is_glued = |c: Option<char>| c.is_some_and(|c| !c.is_whitespace());
@@ -121,10 +144,20 @@ impl Thinking {
         match self.kept.take() {
             Some(kept) if !kept.is_empty() => {
                 self.has_block = true;
+                self.reasoned += kept.len();
+                Passed::default()
+            }
+            _ if matches!(self.place, Place::Aside(_)) => {
+                self.reasoned += self.held.len();
                 Passed::default()
             }
             _ => self.go_on(true),
         }
+    }
+
+    /// The bytes of reasoning that was never told.
+    pub(crate) const fn reasoned(&self) -> usize {
+        self.reasoned
     }
 
     /// True once a block of reasoning was seen.
@@ -138,6 +171,7 @@ impl Thinking {
             let goes_on = match self.place {
                 Place::Start | Place::Behind => self.begin(is_end),
                 Place::Inside(block) => self.inside(block),
+                Place::Aside(block) => self.aside(block, is_end, &mut passed),
                 Place::Answer => self.answer(is_end, &mut passed),
             };
             if !goes_on {
@@ -170,7 +204,8 @@ impl Thinking {
                 self.place = Place::Behind;
             }
             Begins::Perhaps if !is_end => return false,
-            Begins::Perhaps | Begins::Never => {
+            words @ (Begins::Perhaps | Begins::Never | Begins::Words) => {
+                self.answer.is_worded = words == Begins::Words;
                 if is_end || matches!(self.place, Place::Behind) {
                     self.held = begun.to_owned();
                 }
@@ -186,6 +221,7 @@ impl Thinking {
         match find(&self.held, &block.marks()) {
             Some((at, length, mark)) => {
                 self.held = self.held.split_at(at + length).1.to_owned();
+                self.reasoned += at;
                 if let Mark::Answer(ends) = mark {
                     self.answer.ends = ends;
                 }
@@ -194,14 +230,42 @@ impl Thinking {
             }
             None => {
                 let kept = held_back(&self.held, &block.marks());
+                self.reasoned += self.held.len() - kept;
                 self.held = self.held.split_at(self.held.len() - kept).1.to_owned();
                 false
             }
         }
     }
 
+    /// Within a block in the midst of an answer, which is kept until it is known to be one: it has words, and nothing stands
+    /// behind it on its line. One that is never closed is none.
+    fn aside(&mut self, block: &'static Block, is_end: bool, passed: &mut Passed) -> bool {
+        let found = find(&self.held, &block.own_marks());
+        let behind = found
+            .and_then(|(at, length, _)| self.held.get(at + length..))
+            .map(|b| b.trim_start_matches([' ', '\t']));
+        if !is_end && behind.is_none_or(str::is_empty) {
+            return false;
+        }
+        self.place = Place::Answer;
+        let inner = found.and_then(|(at, ..)| self.held.get(block.open_len()..at));
+        let is_block = inner.is_some_and(|inner| !inner.trim().is_empty())
+            && behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(['\n', '\r']));
+        if let Some((at, length, _)) = found.filter(|_| is_block) {
+            self.held = self.held.split_off(at + length);
+            (self.has_block, self.reasoned, self.place) = (true, self.reasoned + at, Place::Behind);
+            return true;
+        }
+        self.answer.names_block = true;
+        let text = std::mem::take(&mut self.held);
+        let (tag, rest) = text.split_at(block.open_len());
+        self.tell(tag, passed);
+        rest.clone_into(&mut self.held);
+        true
+    }
+
     fn answer(&mut self, is_end: bool, passed: &mut Passed) -> bool {
-        let marks = marks::of_answer(self.answer.ends);
+        let marks = marks::of_answer(self.answer.ends, self.answer.is_worded);
         let Some((at, length, mark)) = find(&self.held, &marks) else {
             let kept = if is_end { 0 } else { held_back(&self.held, &marks) };
             let rest = self.held.split_off(self.held.len() - kept);
@@ -215,7 +279,12 @@ impl Thinking {
         self.tell(&text, passed);
         match mark {
             Mark::End => self.answer.ends = &[],
-            Mark::Open => {
+            Mark::Open(block) if self.answer.opens_block(block) => {
+                self.held = tag + &behind;
+                self.place = Place::Aside(block);
+                return true;
+            }
+            Mark::Open(_) => {
                 self.answer.names_block = true;
                 self.tell(&tag, passed);
             }
@@ -239,7 +308,9 @@ impl Thinking {
 
     fn take_back(&mut self, mark: Mark, passed: &mut Passed) {
         // What was kept back was never told.
-        *passed = Passed { takes_back: self.kept.take().is_none(), text: String::new() };
+        let kept = self.kept.take();
+        self.reasoned += kept.as_ref().map_or(passed.text.len(), String::len);
+        *passed = Passed { takes_back: kept.is_none(), text: String::new() };
         self.was_taken_back = true;
         let ends = if let Mark::Answer(ends) = mark { ends } else { &[] };
         self.answer = Answer { ends, ..Answer::default() };

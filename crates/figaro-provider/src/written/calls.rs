@@ -21,7 +21,7 @@ pub(super) enum Written {
 }
 
 /// Marks of an end.
-pub(super) const ENDS: [&str; 12] = [
+pub(super) const ENDS: [&str; 13] = [
     "<|im_end|>",
     "<|eot_id|>",
     "<|eom_id|>",
@@ -34,9 +34,10 @@ pub(super) const ENDS: [&str; 12] = [
     "<|im_start|>",
     "<｜end▁of▁sentence｜>",
     "[EOS]",
+    "<|call|>",
 ];
 /// Marks around calls and between them.
-const MARKS: [&str; 22] = [
+const MARKS: [&str; 24] = [
     "<tool_call>",
     "</tool_call>",
     "<tool_calls>",
@@ -59,12 +60,28 @@ const MARKS: [&str; 22] = [
     "<｜tool▁call▁end｜>",
     "[TOOL_CALLS]",
     "<|python_tag|>",
+    "<|channel|>commentary to=",
+    "<|channel|>analysis to=",
 ];
 /// Marks behind which the name of a call may stand.
-const BEFORE_NAMES: [&str; 3] = ["<|tool_call_begin|>", "<｜tool▁call▁begin｜>", "[TOOL_CALLS]"];
+const BEFORE_NAMES: [&str; 5] = [
+    "<|tool_call_begin|>",
+    "<｜tool▁call▁begin｜>",
+    "[TOOL_CALLS]",
+    "<|channel|>commentary to=",
+    "<|channel|>analysis to=",
+];
 /// What stands between a name and its arguments, or before the name.
-const BETWEEN: [&str; 6] =
-    ["<|tool_call_argument_begin|>", "<｜tool▁sep｜>", "[ARGS]", "```json", "```", "function<"];
+const BETWEEN: [&str; 8] = [
+    "<|tool_call_argument_begin|>",
+    "<｜tool▁sep｜>",
+    "[ARGS]",
+    "```json",
+    "```",
+    "function<",
+    "<|constrain|>json",
+    "<|message|>",
+];
 /// How a call with a name in a tag begins, what ends its name, and what ends the call.
 const TAGS: [(&str, char, &str); 4] = [
     ("<function=", '>', "</function>"),
@@ -78,6 +95,22 @@ const ARGUMENTS: [(&str, char, &str); 3] = [
     ("<parameter name=\"", '"', "</parameter>"),
     ("<｜DSML｜parameter name=\"", '"', "</｜DSML｜parameter>"),
 ];
+
+/// What calls in text begin with.
+fn openers() -> impl Iterator<Item = &'static str> {
+    let is_end = |mark: &&str| mark.starts_with("</") || mark.contains("end");
+    MARKS.into_iter().filter(move |mark| !is_end(mark)).chain(TAGS.iter().take(3).map(|(open, ..)| *open))
+}
+
+/// Whether a text begins with a mark of a call.
+pub(super) fn begins_call(text: &str) -> bool {
+    openers().any(|mark| text.starts_with(mark))
+}
+
+/// Whether it does once more has come.
+pub(super) fn may_begin_call(text: &str) -> bool {
+    openers().any(|mark| mark.starts_with(text))
+}
 
 /// The calls of a text that begins with one of their marks.
 pub(super) fn read(text: &str, offered: &Offered) -> Written {
@@ -154,7 +187,7 @@ impl Reader<'_> {
             let call = if call["function"].is_object() { &call["function"] } else { call };
             let arguments =
                 ["arguments", "parameters", "args", "input"].iter().find_map(|name| call.get(name));
-            self.call(call["name"].as_str()?, &text(arguments.unwrap_or(&Value::Null)))
+            self.call(call["name"].as_str()?, &loose::text(arguments.unwrap_or(&Value::Null)))
         })
     }
 
@@ -205,11 +238,4 @@ fn element<'a>(text: &'a str, kinds: &[(&str, char, &str)]) -> Option<(&'a str, 
     let behind = if *end_of_name == '>' { behind } else { behind.split_once('>')?.1 };
     let (inner, left) = behind.split_once(close)?;
     Some((name, inner, left))
-}
-
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }

@@ -5,27 +5,9 @@
 
 mod calls;
 
-use self::calls::{ENDS, Written, read};
+use self::calls::{ENDS, Written, begins_call, may_begin_call, read};
 use crate::offered::Offered;
 use figaro_domain::tool::Call;
-
-/// What calls in text begin with.
-const CALLS: [&str; 14] = [
-    "<tool_call>",
-    "<tool_calls>",
-    "<function=",
-    "<function_call>",
-    "<function_calls>",
-    "<invoke name=",
-    "<minimax:tool_call>",
-    "<｜DSML｜function_calls>",
-    "<｜DSML｜invoke",
-    "<|tool_calls_section_begin|>",
-    "<|tool_call_begin|>",
-    "<｜tool▁calls▁begin｜>",
-    "[TOOL_CALLS]",
-    "<|python_tag|>",
-];
 
 /// The text of an answer on its way through.
 #[derive(Debug, Default)]
@@ -70,7 +52,7 @@ impl Tail {
     /// The end of the text.
     pub(crate) fn end(&mut self, offered: &Offered) -> End {
         let held = std::mem::take(&mut self.held);
-        if CALLS.iter().any(|mark| held.starts_with(mark)) {
+        if begins_call(&held) {
             return match read(&held, offered) {
                 Written::Calls(calls) => End::Calls(calls),
                 Written::Garbled => End::Garbled,
@@ -90,8 +72,7 @@ impl Tail {
 
 /// Whether a text begins with a mark, or may once more has come.
 fn may_be_mark(text: &str) -> bool {
-    let is_call = |mark: &&str| text.starts_with(*mark) || mark.starts_with(text);
-    if CALLS.iter().any(is_call) {
+    if begins_call(text) || may_begin_call(text) {
         return true;
     }
     let mut rest = text;
@@ -189,6 +170,10 @@ mod tests {
                 "|add_note{\"key\":\"7\",\"count\":7} ",
             ),
             ("<function=list_notes>{}</function>", "|list_notes{} "),
+            (
+                "<|channel|>commentary to=functions.list_notes <|constrain|>json<|message|>{}<|call|>",
+                "|list_notes{} ",
+            ),
             ("<|python_tag|>{\"name\": \"list_notes\", \"parameters\": {}}<|eom_id|>", "|list_notes{} "),
             ("[TOOL_CALLS][{\"name\": \"list_notes\", \"arguments\": {}}]", "|list_notes{} "),
             ("[TOOL_CALLS]add_note[ARGS]{\"key\": \"a\"}</s>", "|add_note{\"key\":\"a\"} "),

@@ -122,6 +122,7 @@ impl Family {
         let bounds = Bounds { until: now + until, tokens: tokens_of(&tree, child) };
         let agent_context = context.agent.child(&found.agent.name, found.agent.model.clone());
         let (run, instructions) = run;
+        let run = run.asking(executor.ledger.models.order(&model));
         let setup = Setup {
             turn: (*self.turn).clone(),
             log,

@@ -17,6 +17,7 @@ use super::run::{Answer, Planned, Run, Step};
 use super::setup::Setup;
 use crate::tools::{Registry, ToolContext, TreeShare};
 use figaro_domain::conversation::{Message, Role};
+use figaro_domain::model::ModelName;
 use figaro_domain::tool::Call;
 use figaro_domain::turn::{Approved, PersonQuestion, Step as TurnStep};
 use figaro_ledger::{Drawing, Ledger, LedgerError, MeteredStream};
@@ -160,6 +161,7 @@ impl Executor {
             Ok(pass) => {
                 let pass = cost(pass);
                 let said = self.said(&pass, setup);
+                let models = run.models().len();
                 let run = run.model_answered(pass);
                 match run.next() {
                     Step::Done(_) | Step::Ask { .. } => {}
@@ -169,7 +171,8 @@ impl Executor {
                     }
                     // Nothing is stored of an answer that is written anew.
                     Step::CallModel { .. } => {
-                        tracing::info!(run = %setup.turn.id, "an answer is written anew: it promised what no task was stored for, or did not fit its form");
+                        let says_nothing = run.models().len() < models;
+                        tracing::info!(run = %setup.turn.id, says_nothing, "an answer is written anew: it had no word, promised what no task was stored for, or did not fit its form");
                         setup.voice.end_pass();
                         self.record(&run, None, setup).await?;
                     }
@@ -196,7 +199,7 @@ impl Executor {
         let opening = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(Broken { pass, error: None }),
-            opening = self.open(request(run, with_tools, setup), setup) => opening,
+            opening = self.open(run.models(), request(run, with_tools, setup), setup) => opening,
         };
         let mut call = match opening {
             Ok(call) => call,
@@ -241,14 +244,17 @@ impl Executor {
     }
 
     /// Calls the model, within what the turn and its children may take together once there are some.
-    async fn open(&self, request: Request, setup: &Setup) -> Result<MeteredStream, LedgerError> {
+    async fn open(
+        &self,
+        order: &[ModelName],
+        request: Request,
+        setup: &Setup,
+    ) -> Result<MeteredStream, LedgerError> {
         let payer = setup.context.payer();
         let by = setup.drawn_by();
         match setup.kin.tree(by) {
-            Some(tree) => {
-                self.ledger.call_within(Drawing { tree: &tree, by }, &setup.model, request, payer).await
-            }
-            None => self.ledger.call(&setup.model, request, payer).await,
+            Some(tree) => self.ledger.call_within(Drawing { tree: &tree, by }, order, request, payer).await,
+            None => self.ledger.call(order, request, payer).await,
         }
     }
 
@@ -266,10 +272,12 @@ impl Executor {
             }
             Event::Reasoned => setup.voice.end_pass(),
             Event::Answering(_)
+            | Event::Lost(_)
             | Event::ToolCall(_)
             | Event::Searched
             | Event::Found(_)
             | Event::Source(_)
+            | Event::Unseen(_)
             | Event::Private(_)
             | Event::Completed { .. } => {}
         }

@@ -247,7 +247,8 @@ impl Preparer {
         let ground = Some(Ground { records, ..ground(&loaded, agent, Generation::nearest(of_chat)) });
         let form = form_of(requested, agent).map_err(failed)?;
         let called = Some(&*tools).filter(|_| self.models.capabilities(&model).is_none_or(|can| can.tools));
-        let run = self.run(loaded, question, &taken_up, called).shaped(form).giving_cut(requested.is_some());
+        let order = self.models.order(&model);
+        let run = self.run(loaded, question, &taken_up, called).shaped(form).asking(order);
         let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.untold());
         let setup = Setup {
             turn: turn.clone(),
@@ -327,7 +328,10 @@ impl Preparer {
             .knowing(loaded.written)
             .remembering(Shown { tool, memories: loaded.window.labels, asked: question.words() })
             // A task is where a promise is kept.
-            .keeping_promises(question.task.is_none());
+            .keeping_promises(question.task.is_none())
+            .giving_cut(question.requested.is_some())
+            // In a group nobody has to say something.
+            .permitting_silence(question.is_in_group() && question.task.is_none());
         let run = match taken_up.state.clone() {
             Some(state) => run.restored(state, loaded.in_hand),
             None => run,

@@ -5,6 +5,7 @@
 mod anew;
 mod begin;
 mod children;
+mod failed;
 mod handed;
 mod part;
 mod repeats;
@@ -17,7 +18,7 @@ pub(in crate::turn) use self::repeats::Unrepeated;
 pub(crate) use self::shown::Shown;
 pub use self::state::Handed;
 pub(crate) use self::state::{Answer, CallResult, InHand, Planned, State};
-use self::state::{Phase, TakenBack};
+use self::state::{Asked, Phase, TakenBack};
 use figaro_domain::form::{Form, bare};
 use figaro_domain::source::{Source, add_sources};
 use figaro_domain::tool::{Call, SideEffects};
@@ -25,7 +26,7 @@ use figaro_domain::turn::PersonQuestion;
 use figaro_policy::address::Addresses;
 use figaro_policy::promise::promises;
 use figaro_prompts::fence;
-use figaro_provider::fit::{bound_pictures, drop_pictures};
+use figaro_provider::fit::bound_pictures;
 use figaro_provider::fold::Pass;
 use figaro_provider::{Earlier, Item};
 
@@ -52,6 +53,7 @@ pub(crate) struct Run {
     form: Option<Form>,
     /// An answer that was cut by its length is given as it is, whatever form it is to have.
     gives_cut: bool,
+    asked: Asked,
     state: State,
 }
 
@@ -91,6 +93,7 @@ impl Run {
             shown: Shown::default(),
             form: None,
             gives_cut: false,
+            asked: Asked::default(),
             state: State::default(),
         }
     }
@@ -252,48 +255,26 @@ impl Run {
         }
     }
 
-    /// What the turn has come to where its last pass broke off.
-    #[must_use]
-    pub(crate) fn broken_off(mut self, pass: Pass) -> Answer {
-        self.count(&pass);
-        self.answer(pass)
-    }
-
-    /// The model has failed in this pass. Where its service has refused it with pictures of results, it is asked without them; where
-    /// it was to write a promise anew, that answer stands.
-    ///
-    /// # Errors
-    /// With what the turn has come to, where that is its end.
-    pub(crate) fn model_failed(mut self, failed: Pass, is_refused: bool) -> Result<Self, Box<Answer>> {
-        self.count(&failed);
-        if is_refused && drop_pictures(&mut self.items) {
-            return Ok(self);
-        }
-        match self.state.taken_back.take() {
-            Some(TakenBack { pass: first, mistakes: None, .. }) => {
-                self.state.phase = Phase::Done(Box::new(self.answer(*first)));
-                Ok(self)
-            }
-            Some(_) | None => Err(Box::new(self.answer(failed))),
-        }
-    }
-
     fn count(&mut self, pass: &Pass) {
         let state = &mut self.state;
         state.usage += pass.usage.unwrap_or_default();
         state.nano_usd = state.nano_usd.zip(pass.nano_usd).map(|(all, one)| all.saturating_add(one));
     }
 
-    /// The model has answered: it wants tools, or this is the end, or it promised what it has to write anew. Ignored in
-    /// any other phase.
+    /// The model has answered: it wants tools, or this is the end, or it promised what it has to write anew, or it said nothing
+    /// and the next is asked. Ignored in any other phase.
     #[must_use]
     pub(crate) fn model_answered(mut self, pass: Pass) -> Self {
         if self.state.phase != Phase::Asking {
             return self;
         }
         let may_call = self.may_call();
-        self.state.passes += 1;
         self.count(&pass);
+        if self.is_passed_on(&pass) {
+            self.state.mute = pass.model;
+            return self;
+        }
+        self.state.passes += 1;
         find(&mut self.addresses, &pass.sources);
         add_sources(&mut self.side_effects.sources, pass.sources.iter().cloned());
         let pass = self.note_memories(pass);

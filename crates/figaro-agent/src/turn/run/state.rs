@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::repeats::without;
 use figaro_base::ids::{MemoryId, NoteId, RecordId, TaskId};
 use figaro_domain::conversation::PrivatePart;
+use figaro_domain::model::ModelName;
 use figaro_domain::observation::Observation;
 use figaro_domain::said::Said;
 use figaro_domain::source::Source;
@@ -43,6 +44,9 @@ pub(crate) struct State {
     pub(super) told: Vec<u32>,
     /// The answer that is to be written anew: it promised what nothing was stored for, or it did not fit the form.
     pub(super) taken_back: Option<TakenBack>,
+    /// The last model that has ended without a word, and that another was asked in place of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) mute: Option<ModelName>,
 }
 
 impl State {
@@ -74,6 +78,7 @@ impl Default for State {
             hands_back: false,
             told: Vec::new(),
             taken_back: None,
+            mute: None,
         }
     }
 }
@@ -215,6 +220,15 @@ pub struct Handed {
     /// What the turn has said and done since its question, the results of all its other calls with it. It goes on from there
     /// once these calls have results.
     pub items: Vec<Item>,
+}
+
+/// The models of a turn. They are not stored.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Asked {
+    /// The order in which they are asked.
+    pub(super) order: Vec<ModelName>,
+    /// Nobody has to be answered.
+    pub(super) may_be_silent: bool,
 }
 
 /// What was stored of the pass whose calls were being made.
