@@ -225,7 +225,7 @@ async fn a_search_of_the_provider_is_a_call_with_its_queries_and_sources() {
 #[tokio::test]
 async fn followers_hear_what_is_remembered_of_a_question_also_after_its_answer() {
     let world = World::new().await;
-    let gateway = world.gateway_that(&[("MEMORY_LIMIT", "50")]).await;
+    let gateway = world.gateway_that(&[("MEMORY_LIMIT", "50"), ("MEMORY_DELAY", "3600")]).await;
     let mut body = said("I live in Riga and I work as a cook.");
     body["stream"] = true.into();
     let asked = gateway.chat(&body).user("ann").session("a").header("x-events", "true").send().await;
@@ -236,6 +236,12 @@ async fn followers_hear_what_is_remembered_of_a_question_also_after_its_answer()
     assert_eq!(live.last().unwrap().data, "[DONE]");
     let late = gateway.get(&format!("/v1/turns/{turn}/events")).user("ann").frames().await;
     assert_eq!(named(&late, "memory"), told);
+    // What holds no fact is waited for no longer than its answer.
+    let mut body = said("Is it cold?");
+    body["stream"] = true.into();
+    let begun = std::time::Instant::now();
+    gateway.chat(&body).user("ann").session("a").header("x-events", "true").frames().await;
+    assert!(begun.elapsed() < std::time::Duration::from_secs(8));
     // What teaches nothing ends at once, and a client of OpenAI waits for nothing.
     for events in ["false", "true"] {
         let mut body = said("Is it warm?");

@@ -132,10 +132,9 @@ impl ModelSettings {
         other || own_address || default.variable(Role::Key).is_some_and(|key| reader.get(key.name).is_some())
     }
 
-    /// The providers whose servers are one's own: Ollama, and those at an address of this machine or a private network.
+    /// The providers whose servers are one's own: those at an address of this machine or a private network.
     pub fn own_servers(&self) -> impl Iterator<Item = &'static str> {
-        let own =
-            self.providers.iter().filter(|provider| provider.name == "ollama" || is_own(&provider.base_url));
+        let own = self.providers.iter().filter(|provider| is_own(&provider.base_url));
         own.map(|provider| provider.name)
     }
 
@@ -362,5 +361,22 @@ mod tests {
         }
         let faults = read(&[("LLM_PROVIDER", "olama")]).map(|_| ()).unwrap_err();
         assert!(faults.len() == 1 && faults[0].ends_with(": did you mean ollama?"), "{faults:?}");
+    }
+
+    #[test]
+    fn servers_of_this_machine_and_of_private_networks_are_ones_own() {
+        for (address, own) in [
+            ("http://127.0.0.1:11434", true),
+            ("http://[::1]:8080/v1", true),
+            ("http://192.168.1.20:8080/v1", true),
+            ("http://[fd00::5]/v1", true),
+            ("http://llama:8080/v1", true),
+            ("http://box.local/v1", true),
+            ("https://api.openai.com/v1", false),
+            ("https://8.8.8.8/v1", false),
+            ("", false),
+        ] {
+            assert_eq!(is_own(address), own, "{address}");
+        }
     }
 }

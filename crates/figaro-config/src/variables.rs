@@ -59,7 +59,7 @@ const LAST: &[Variable] = &[
     variable(
         "LLM_SLOTS",
         "1",
-        "How many requests a model server of your own answers at a time: Ollama, and any at an address of this machine or a private network. Work in the background waits until there is room, and makes room for questions (1 to 1000).",
+        "How many requests a model server at an address of this machine or a private network, such as Ollama, answers at a time. Work in the background waits until there is room, and makes room for questions (1 to 1000).",
     ),
     secret(
         "TAVILY_API_KEY",

@@ -60,10 +60,11 @@ pub(super) async fn ask(
         tenant: caller.tenant.clone(),
         is_anonymous: caller.user.is_none(),
         is_stateless: wishes.session.is_none(),
+        hears_memory: wishes.events,
         ..put.requested
     });
     let part = part(&caller, spot, &requested, put.words, gateway.clock.now());
-    let teaches = gateway.remembers && part.may_hold_facts();
+    let teaches = gateway.remembers && wishes.events && part.may_hold_facts();
     let standing = if caller.rights.owner { Standing::Owner } else { Standing::Member };
     let question = Question {
         client: Client { id: CLIENT, is_eval: wishes.is_eval },

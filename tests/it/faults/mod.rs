@@ -270,7 +270,7 @@ const MODEL: &[(&str, &str)] = &[
     ("the prompt is too long", "⚠️ This conversation has become too long[…]"),
     ("the request is bad", "⚠️ The model refused this request.[…]"),
     ("it is busy for a second", "Now I can."),
-    ("it is busy for an hour", "⚠️ My model is overloaded right now.[…]"),
+    ("it is busy for an hour", "⚠️ My model takes no more requests until […]"),
     ("its server fails once", "Back again."),
     ("its server fails always", "⚠️ My model cannot be reached right now.[…]"),
     ("it fails within the stream", "⚠️ My model cannot be reached right now.[…]"),

@@ -272,15 +272,29 @@ impl Turns {
                 }
                 self.namer.after(&turn, &question, &outcome);
                 self.summariser.after(&turn);
-                let said = question.parts.iter().filter(|part| part.may_hold_facts());
-                for part in said {
-                    self.extractor.said(&part.speaker.user, 1);
-                }
+                self.learn(&turn, &question);
                 if let Some(asker) = question.asker() {
                     let chat = turn.conversation.chat;
                     self.vectors.after_turn(Payer { chat, user: asker.user.clone() });
                 }
                 None
+            }
+        }
+    }
+
+    /// Has facts taken from a question once its writer is quiet; at once where whoever asks waits to hear of them.
+    fn learn(&self, turn: &ActiveTurn, question: &Question) {
+        let hears = question.requested.as_ref().is_some_and(|requested| requested.hears_memory);
+        let mut said = question.parts.iter().filter(|part| part.may_hold_facts()).peekable();
+        if let Some(asker) = question.asker().filter(|_| hears && said.peek().is_none()) {
+            let user = asker.user.clone();
+            let nothing = TurnEventKind::MemoryUpdated { user, added: 0, changed: 0, removed: 0 };
+            self.bus.publish(turn.id, nothing);
+        }
+        for part in said {
+            match hears {
+                true => self.extractor.look(&part.speaker.user),
+                false => self.extractor.said(&part.speaker.user, 1),
             }
         }
     }

@@ -26,6 +26,8 @@ pub struct Requested {
     pub is_anonymous: bool,
     /// Nothing of it is kept.
     pub is_stateless: bool,
+    /// Whoever asks waits to hear what is remembered of it, which is then read at once.
+    pub hears_memory: bool,
     /// The agent that answers, by its name.
     pub agent: Option<String>,
     /// The model that answers.

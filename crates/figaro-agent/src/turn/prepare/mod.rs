@@ -317,10 +317,9 @@ impl Preparer {
     fn run(&self, loaded: Loaded, question: &Question, taken_up: &TakenUp, tools: Option<&Registry>) -> Run {
         let tool = tools.and_then(|tools| tools.name_of(ToolKind::Memories));
         let mut earlier = loaded.window.earlier;
-        if !tools.is_some_and(|tools| tools.has_use(ToolKind::Lookup)) {
-            // What nothing looks up has no key.
-            earlier.keys.fill(None);
-        }
+        // What nothing looks up has no key.
+        let has_lookup = tools.is_some_and(|tools| tools.has_use(ToolKind::Lookup));
+        earlier.keys.iter_mut().filter(|_| !has_lookup).for_each(|key| *key = None);
         let run = Run::new(loaded.window.items, self.max_passes)
             .having_done(loaded.window.done)
             .after(earlier)
@@ -336,10 +335,8 @@ impl Preparer {
             Some(state) => run.restored(state, loaded.in_hand),
             None => run,
         };
-        match &taken_up.approved {
-            Some(approved) => run.making(approved.call.clone()),
-            None => run,
-        }
+        let Some(approved) = &taken_up.approved else { return run };
+        run.making(approved.call.clone())
     }
 
     /// The settings of the chat, with what was chosen for the session of the turn, and what its request asks for, in their place;
@@ -367,11 +364,8 @@ impl Preparer {
             }
             None => config,
         };
-        let config = match requested {
-            Some(requested) => requested.over(config),
-            None => config,
-        };
-        Ok((config, is_known))
+        let Some(requested) = requested else { return Ok((config, is_known)) };
+        Ok((requested.over(config), is_known))
     }
 
     /// How many messages tools may still send in the run of a task; `None` for any other turn. What they sent before a
