@@ -120,13 +120,11 @@ mod tests {
         assert!(timeout(SOON, question.wanted()).await.is_err(), "a question makes room for nobody");
         drop(background);
         assert!(timeout(SOON, slots.background("ollama")).await.is_err(), "the question is under way");
-        let waiting = tokio::spawn({
-            let slots = Arc::clone(&slots);
-            async move { slots.background("ollama").await.is_some() }
+        let (place, ()) = tokio::join!(slots.background("ollama"), async {
+            tokio::task::yield_now().await;
+            drop(question);
         });
-        tokio::task::yield_now().await;
-        drop(question);
-        assert!(waiting.await.unwrap());
+        assert!(place.is_some());
     }
 
     #[tokio::test]
