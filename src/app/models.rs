@@ -21,6 +21,11 @@ pub(super) fn models(
     http: &reqwest::Client,
 ) -> Result<Models, Refusal> {
     let mut built: Vec<Arc<dyn Provider>> = Vec::new();
+    // Where another model stands in, nobody waits long for the first.
+    let policy = match settings.fallback.is_empty() {
+        true => RetryPolicy::default(),
+        false => RetryPolicy::with_others(),
+    };
     for provider in &settings.providers {
         let Some(descriptor) = providers.find(provider.name) else {
             return Err(Refusal(format!("the provider `{}` is not registered", provider.name)));
@@ -34,7 +39,7 @@ pub(super) fn models(
             )));
         }
         let inner = Addressed::wrap(inner, &descriptor.spec, &provider.base_url);
-        built.push(Arc::new(Retry::new(inner, RetryPolicy::default())));
+        built.push(Arc::new(Retry::new(inner, policy)));
     }
     let own = settings
         .providers

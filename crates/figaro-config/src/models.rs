@@ -195,13 +195,22 @@ fn read_slots(reader: &mut Reader<'_>) -> usize {
     reader.number("LLM_SLOTS", 1..=1_000).try_into().unwrap_or(1)
 }
 
+/// What the names of machines in private networks end with.
+const PRIVATE: [&str; 5] = [".local", ".lan", ".internal", ".home.arpa", ".localhost"];
+
 /// Whether an address is of this machine or a private network. A name without a dot is one of a network of containers.
 fn is_own(base_url: &str) -> bool {
     let Ok(url) = Url::parse(base_url) else { return false };
     match url.host() {
-        Some(Host::Ipv4(number)) => number.is_loopback() || number.is_private() || number.is_link_local(),
-        Some(Host::Ipv6(number)) => number.is_loopback() || number.is_unique_local(),
-        Some(Host::Domain(name)) => !name.contains('.') || name.ends_with(".local"),
+        Some(Host::Ipv4(number)) => {
+            let is_local = number.is_loopback() || number.is_link_local() || number.is_unspecified();
+            is_local || number.is_private()
+        }
+        Some(Host::Ipv6(number)) => {
+            let is_local = number.is_loopback() || number.is_unicast_link_local() || number.is_unspecified();
+            is_local || number.is_unique_local()
+        }
+        Some(Host::Domain(name)) => !name.contains('.') || PRIVATE.iter().any(|end| name.ends_with(end)),
         None => false,
     }
 }
@@ -372,6 +381,8 @@ mod tests {
             ("http://[fd00::5]/v1", true),
             ("http://llama:8080/v1", true),
             ("http://box.local/v1", true),
+            ("http://host.docker.internal:11434", true),
+            ("http://0.0.0.0:11434", true),
             ("https://api.openai.com/v1", false),
             ("https://8.8.8.8/v1", false),
             ("", false),

@@ -59,7 +59,7 @@ const LAST: &[Variable] = &[
     variable(
         "LLM_SLOTS",
         "1",
-        "How many requests a model server at an address of this machine or a private network, such as Ollama, answers at a time. Work in the background waits until there is room, and makes room for questions (1 to 1000).",
+        "How many requests your own model server (Ollama, llama.cpp, at an address of this machine or a private network) answers at once. Work in the background waits until there is room, and makes room for questions (1 to 1000).",
     ),
     secret(
         "TAVILY_API_KEY",

@@ -161,7 +161,9 @@ fn setting<'a>(line: &'a str, language: &str) -> Option<SettingLine<'a>> {
     let (name, value) = line.split_once([':', '：', '=']).or_else(spaced)?;
     let value = value.trim();
     let is_language = [LANGUAGE, language].iter().any(|word| is_same_name(word, name));
-    let is_setting = is_language || is_named(name) && value.split_whitespace().count() == 1;
+    // More words are a sentence of the instructions.
+    let most = if is_language { 2 } else { usize::from(is_named(name)) };
+    let is_setting = (1..=most).contains(&value.split_whitespace().count());
     let name = if is_language { LANGUAGE.to_owned() } else { name.trim().to_lowercase() };
     is_setting.then_some((name, Some(value).filter(|value| !value.eq_ignore_ascii_case(CLEAR))))
 }

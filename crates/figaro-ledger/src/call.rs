@@ -16,6 +16,9 @@ use figaro_provider::{ProviderError, Request};
 /// So often a call that waits looks whether there is room, should nothing tell it.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
+/// A call that nobody waits for is begun so often, as questions take its place; each time costs what was sent.
+const MAX_BEGUN: usize = 4;
+
 /// A tree, and who draws on it.
 #[derive(Debug, Clone, Copy)]
 pub struct Drawing<'a> {
@@ -90,15 +93,15 @@ impl Ledger {
     }
 
     /// Calls a model, or those that stand in for it, for work that nobody waits for, such as names of sessions, summaries and
-    /// memories, and reads its answer to the end. All such calls together have a share of the caps of their own and leave the last tenth of the caps to people's
-    /// questions. The answer is as long as `max_tokens` says, or the call is refused; the provider does not search the web.
-    /// Where its server takes few requests at a time ([`Slots`]), it waits for a place, and begins anew when a question
-    /// needs that.
+    /// memories, and reads its answer to the end. All such calls together have a share of the caps of their own and leave the
+    /// last tenth of the caps to people's questions. The answer is as long as `max_tokens` says, or the call is refused; the
+    /// provider does not search the web. Where its server takes few requests at a time ([`super::Slots`]), it waits for a
+    /// place, and begins anew when a question needs that.
     ///
     /// # Errors
     /// [`LedgerError::OverBudget`] where today leaves no room for it: [`Ledger::resets_at`] says when there will be;
-    /// [`LedgerError::Slow`] if the call takes longer than `limit`, not counting the wait. Others as for [`Self::call`]; also
-    /// when the call breaks off.
+    /// [`LedgerError::Slow`] if the call takes longer than `limit`; [`LedgerError::Busy`] if no place comes free for as long,
+    /// or questions have taken it too often. Others as for [`Self::call`]; also when the call breaks off.
     pub async fn background_text(
         self: &Arc<Self>,
         model: &ModelName,
@@ -106,8 +109,9 @@ impl Ledger {
         payer: Payer,
         limit: Duration,
     ) -> Result<Written, LedgerError> {
-        loop {
-            let slot = self.slots.background(&model.provider).await;
+        for _ in 0..MAX_BEGUN {
+            let place = tokio::time::timeout(limit, self.slots.background(&model.provider)).await;
+            let slot = place.map_err(|_elapsed| LedgerError::Busy)?;
             let made = async { written(self.background(model, request.clone(), payer.clone()).await?).await };
             let wanted = async {
                 match &slot {
@@ -122,6 +126,7 @@ impl Ledger {
                 () = wanted => {}
             }
         }
+        Err(LedgerError::Busy)
     }
 
     /// Begins a call that nobody waits for.

@@ -113,7 +113,7 @@ impl From<LedgerError> for EmbedError {
             LedgerError::Model(error) => Self::Provider(error),
             LedgerError::OverBudget => Self::OverBudget,
             LedgerError::Unpriced(model) => Self::Unpriced(model),
-            LedgerError::Store | LedgerError::Slow => Self::Store,
+            LedgerError::Store | LedgerError::Slow | LedgerError::Busy => Self::Store,
         }
     }
 }

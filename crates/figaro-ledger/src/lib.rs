@@ -114,6 +114,9 @@ pub enum LedgerError {
     /// It took longer than the caller wants to wait.
     #[error("the model took too long")]
     Slow,
+    /// People's questions have kept its server busy.
+    #[error("questions keep the model busy")]
+    Busy,
 }
 
 impl LedgerError {
@@ -126,6 +129,7 @@ impl LedgerError {
             Self::Unpriced(_) => "unpriced",
             Self::Store => "store",
             Self::Slow => "slow",
+            Self::Busy => "busy",
         }
     }
 }

@@ -15,10 +15,13 @@ pub struct Slots {
 }
 
 /// The requests that are under way at a provider.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Taken {
     questions: usize,
-    background: usize,
+    /// The work that nobody waits for, by the numbers of its places, oldest first.
+    background: Vec<u64>,
+    /// The number of the next place.
+    next: u64,
 }
 
 /// A request under way; dropping it gives its place back.
@@ -26,7 +29,8 @@ struct Taken {
 pub(super) struct Slot {
     slots: Arc<Slots>,
     provider: &'static str,
-    is_question: bool,
+    /// The number of its place; `None` for a question.
+    background: Option<u64>,
 }
 
 impl Slots {
@@ -39,7 +43,12 @@ impl Slots {
 
     /// The place of a question, which waits for nothing; `None` where the provider takes any number.
     pub(super) fn question(self: &Arc<Self>, provider: &str) -> Option<Slot> {
-        self.take(provider, true)
+        let mut all = self.taken.lock();
+        let (name, taken) = of(&mut all, provider)?;
+        taken.questions += 1;
+        drop(all);
+        self.changed.notify_waiters();
+        Some(Slot { slots: Arc::clone(self), provider: name, background: None })
     }
 
     /// The place of work that nobody waits for, once there is one.
@@ -47,32 +56,34 @@ impl Slots {
         loop {
             // Before the look, so that no place that comes free in between is missed.
             let changed = self.changed.notified();
-            match self.taken(provider) {
-                Some(taken) if taken.questions + taken.background >= self.most => changed.await,
-                _ => return self.take(provider, false),
+            {
+                let mut all = self.taken.lock();
+                let (name, taken) = of(&mut all, provider)?;
+                if taken.questions + taken.background.len() < self.most {
+                    let number = taken.next;
+                    taken.next += 1;
+                    taken.background.push(number);
+                    return Some(Slot { slots: Arc::clone(self), provider: name, background: Some(number) });
+                }
             }
+            changed.await;
         }
     }
 
-    fn taken(&self, provider: &str) -> Option<Taken> {
-        self.taken.lock().get(provider).copied()
-    }
-
-    fn take(self: &Arc<Self>, provider: &str, is_question: bool) -> Option<Slot> {
+    /// Whether questions need the place of this number; the newest work makes room first.
+    fn needs(&self, provider: &str, number: u64) -> bool {
         let mut all = self.taken.lock();
-        let name = all.keys().copied().find(|name| *name == provider)?;
-        let taken = all.get_mut(name)?;
-        *taken.count(is_question) += 1;
-        drop(all);
-        self.changed.notify_waiters();
-        Some(Slot { slots: Arc::clone(self), provider: name, is_question })
+        let Some((_, taken)) = of(&mut all, provider) else { return false };
+        let newer = taken.background.iter().filter(|other| **other > number).count();
+        taken.questions > 0 && taken.questions + taken.background.len() > self.most + newer
     }
 }
 
-impl Taken {
-    const fn count(&mut self, is_question: bool) -> &mut usize {
-        if is_question { &mut self.questions } else { &mut self.background }
-    }
+fn of<'a>(
+    all: &'a mut HashMap<&'static str, Taken>,
+    provider: &str,
+) -> Option<(&'static str, &'a mut Taken)> {
+    all.iter_mut().find(|(name, _)| **name == provider).map(|(name, taken)| (*name, taken))
 }
 
 impl Slot {
@@ -80,9 +91,7 @@ impl Slot {
     pub(super) async fn wanted(&self) {
         loop {
             let changed = self.slots.changed.notified();
-            let taken = self.slots.taken(self.provider).unwrap_or_default();
-            let is_crowded = taken.questions > 0 && taken.questions + taken.background > self.slots.most;
-            if !self.is_question && is_crowded {
+            if self.background.is_some_and(|number| self.slots.needs(self.provider, number)) {
                 return;
             }
             changed.await;
@@ -92,9 +101,14 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        if let Some(taken) = self.slots.taken.lock().get_mut(self.provider) {
-            *taken.count(self.is_question) -= 1;
+        let mut all = self.slots.taken.lock();
+        if let Some((_, taken)) = of(&mut all, self.provider) {
+            match self.background {
+                Some(number) => taken.background.retain(|other| *other != number),
+                None => taken.questions -= 1,
+            }
         }
+        drop(all);
         self.slots.changed.notify_waiters();
     }
 }
@@ -137,5 +151,17 @@ mod tests {
         let (_question, background) = (two.question("ollama"), two.background("ollama").await.unwrap());
         assert!(timeout(SOON, background.wanted()).await.is_err(), "there is room for both");
         assert!(timeout(SOON, two.background("ollama")).await.is_err(), "and for no third");
+    }
+
+    #[tokio::test]
+    async fn no_more_work_makes_room_than_questions_need() {
+        let slots = Arc::new(Slots::new(3, ["ollama"]));
+        let (first, second) = (slots.background("ollama").await, slots.background("ollama").await);
+        let (first, second) = (first.unwrap(), second.unwrap());
+        let _questions = (slots.question("ollama"), slots.question("ollama"));
+        second.wanted().await;
+        assert!(timeout(SOON, first.wanted()).await.is_err(), "one is enough");
+        drop(second);
+        assert!(timeout(SOON, first.wanted()).await.is_err());
     }
 }

@@ -361,8 +361,8 @@ impl Asking {
                     self.stream = None;
                 }
                 Err(error) if candidate.leave_out_refused(&error) => self.stream = None,
-                // Also what is refused: each service reads a request in its own way, and a refusal costs nothing.
-                Err(error) if !self.open.is_empty() => {
+                // Also what is refused, but for its content: each service reads a request in its own way, and a refusal costs nothing.
+                Err(error) if !self.open.is_empty() && !error.is_about_content() => {
                     warn!(model = %candidate.name, error = error.label(), reason = %error, "a model does not answer; the next is asked");
                     let lost = error.was_taken_up().then(|| Event::Lost(candidate.name.clone()));
                     self.current = self.open.pop();

@@ -42,6 +42,13 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
+    /// For a model that others stand in for: a service is waited for no longer than we would wait by ourselves.
+    #[must_use]
+    pub fn with_others() -> Self {
+        let usual = Self::default();
+        Self { max_asked: usual.max_delay, ..usual }
+    }
+
     /// The pauses of one call.
     pub(super) fn backoff(self) -> Backoff {
         let delays = ExponentialBuilder::new()

@@ -95,7 +95,7 @@ impl TurnError {
             }
             LedgerError::Model(error) => Self::of_model(error, &ledger.models, model).await,
             LedgerError::Unpriced(model) => Self::Unpriced(model),
-            LedgerError::Store | LedgerError::Slow => Self::Internal,
+            LedgerError::Store | LedgerError::Slow | LedgerError::Busy => Self::Internal,
             LedgerError::OverBudget => {
                 let (at, zone) = ledger.resets_at();
                 Self::OverBudget { time: at.format("%H:%M").to_string(), zone: zone.name().to_owned() }

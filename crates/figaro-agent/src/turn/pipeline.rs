@@ -294,7 +294,7 @@ impl Turns {
         for part in said {
             match hears {
                 true => self.extractor.look(&part.speaker.user),
-                false => self.extractor.said(&part.speaker.user, 1),
+                false => self.extractor.said(&part.speaker.user),
             }
         }
     }

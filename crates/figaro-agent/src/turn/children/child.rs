@@ -301,7 +301,11 @@ fn of_ledger(error: &LedgerError) -> ChildOutcome {
         LedgerError::OverBudget => {
             ChildOutcome::because(ChildEnd::OverBudget, "what the turn and its agents may take is used up")
         }
-        LedgerError::Model(_) | LedgerError::Unpriced(_) | LedgerError::Store | LedgerError::Slow => {
+        LedgerError::Model(_)
+        | LedgerError::Unpriced(_)
+        | LedgerError::Store
+        | LedgerError::Slow
+        | LedgerError::Busy => {
             ChildOutcome::because(ChildEnd::Failed, format!("its model failed: {}", error.label()))
         }
     }

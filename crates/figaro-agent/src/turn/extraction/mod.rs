@@ -4,6 +4,7 @@
 
 mod misfits;
 mod pending;
+mod view;
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -17,41 +18,36 @@ use tokio::sync::Semaphore;
 
 pub use self::misfits::Misfits;
 pub use self::pending::Pending;
+use self::view::view;
 use crate::channel::Channel;
 use crate::delivery::{Bus, TurnEventKind};
 use figaro_base::clock::Clock;
 use figaro_base::ids::{ChatId, EntryId, RunId, UserId};
 use figaro_base::shutdown::TaskTracker;
-use figaro_base::text::cut_middle;
-use figaro_domain::conversation::{Message, Role};
 use figaro_domain::facts::{FactChange, FactCounts};
 use figaro_domain::generation::Generation;
-use figaro_domain::memory::{Memory, label};
+use figaro_domain::memory::Memory;
 use figaro_domain::model::ModelName;
 use figaro_domain::profile::Consent;
 use figaro_domain::usage::Payer;
 use figaro_ledger::{Ledger, LedgerError};
 use figaro_memory::RecordBooks;
 use figaro_memory::facts::{Known, Proposal, plan, read, schema};
-use figaro_prompts::{LabelledText, Prompts, UnreadView};
+use figaro_prompts::Prompts;
 use figaro_provider::{AnswerSchema, Item, Request};
 use figaro_store::{
     FactStore, ProfileStore, ReadFacts, Reading, SessionStore, SettingsStore, StoreError, UnreadBatch,
 };
 
 /// So much is read at once.
-const READING: Reading = Reading { messages: 12, before: 6, tries: 4 };
-/// So much of each message is read.
-const MESSAGE_CHARS: usize = 1_500;
-/// So much of each message before it.
-const BEFORE_CHARS: usize = 300;
+const READING: Reading = Reading { messages: 10, before: 6, tries: 4 };
 /// So many records of the chat are seen with them.
 const MAX_RECORDS: usize = 60;
 /// The bound on the answer; models that reason do so before it.
-const MAX_TOKENS: u32 = 1_000;
+const MAX_TOKENS: u32 = 2_000;
 /// How long an answer may take.
 const LIMIT: Duration = Duration::from_secs(90);
-/// After a failure so many minutes pass, each time more.
+/// After a try in vain so many minutes pass, each time more; after a failure that is no try as many as after the first.
 const PAUSES_MIN: [u64; 3] = [5, 60, 360];
 /// So many people's messages are read at the same time.
 pub const AT_ONCE: usize = 2;
@@ -84,7 +80,7 @@ pub struct MemoryRules {
     pub asks: bool,
 }
 
-/// Takes facts from what people say. Cheap to clone; the pipeline calls it when a question is stored.
+/// Takes facts from what people say. Cheap to clone; the pipeline calls it when a turn has ended.
 #[derive(Debug, Clone)]
 pub struct Extractor {
     /// The memories, and the messages that are still to be read.
@@ -132,9 +128,18 @@ enum Failed {
     Prompt(String),
     #[error("the answer is not what was asked for: {0}")]
     Answer(String),
+    #[error("the answer was withheld, or ended in the middle")]
+    Cut,
     /// The model has given no answer of use for a while.
     #[error("its answers were of no use; it is left alone until {0}")]
     Resting(DateTime<Utc>),
+}
+
+impl Failed {
+    /// Whether it counts as a try: an answer of no use, and one that never came.
+    const fn is_try(&self) -> bool {
+        matches!(self, Self::Answer(_) | Self::Cut | Self::Store(_) | Self::Model(LedgerError::Slow))
+    }
 }
 
 impl Extractor {
@@ -144,10 +149,9 @@ impl Extractor {
         self.rules.limit > 0
     }
 
-    /// Notes that a person has said something, so many messages: they are read once the person is quiet, or when there are many.
-    /// Returns at once.
-    pub(super) fn said(&self, user: &UserId, messages: usize) {
-        if self.is_on() && self.pending.said(user, messages) {
+    /// Notes that a person has said something: it is read once the person is quiet, or when there is much. Returns at once.
+    pub(super) fn said(&self, user: &UserId) {
+        if self.is_on() && self.pending.said(user) {
             self.attend_to(user);
         }
     }
@@ -161,10 +165,15 @@ impl Extractor {
 
     /// Goes on with what a stop, a used budget or a missing consent has left, until the bot stops.
     pub async fn tend(self) {
+        let mut is_start = true;
         while self.is_on() && !self.background.is_stopping() {
             match self.facts.people_with_unread().await {
                 Ok(people) => {
-                    people.iter().filter(|user| !self.pending.has(user)).for_each(|user| self.look(user));
+                    let is_first = std::mem::take(&mut is_start);
+                    for user in people.iter().filter(|user| !self.pending.has(user)) {
+                        // Later on somebody's turn may be under way.
+                        if is_first { self.look(user) } else { self.said(user) }
+                    }
                 }
                 Err(error) => {
                     tracing::error!(%error, label = error.label(), "what is still to be read could not be looked up");
@@ -189,29 +198,29 @@ impl Extractor {
     }
 
     async fn work(&self, user: &UserId) {
-        let mut failures = 0;
+        let mut tries = 0;
         loop {
             self.pending.due(user).await;
             let Ok(_permit) = self.at_once.acquire().await else { return };
-            match self.next(user).await {
-                Ok(true) => {
-                    failures = 0;
-                    self.pending.hurry(user);
-                }
-                Ok(false) if self.pending.end(user) => return,
-                Ok(false) => {}
-                Err(error) => {
-                    let minutes = PAUSES_MIN.get(failures).or(PAUSES_MIN.last()).copied().unwrap_or_default();
-                    let mut pause = Duration::from_secs(minutes * 60);
-                    if let Failed::Resting(until) = error {
-                        pause = (until - self.clock.now()).to_std().unwrap_or_default();
-                    } else {
-                        failures += 1;
-                        tracing::warn!(%error, minutes, "no facts were taken from messages; they are read again later");
+            let error = match self.next(user).await {
+                Ok(has_more) => {
+                    tries = 0;
+                    if has_more {
+                        self.pending.hurry(user);
+                    } else if self.pending.end(user) {
+                        return;
                     }
-                    self.pending.rest(user, pause);
+                    continue;
                 }
+                Err(error) => error,
+            };
+            let minutes = PAUSES_MIN.get(tries).or(PAUSES_MIN.last()).copied().unwrap_or_default();
+            let minutes = if error.is_try() { minutes } else { PAUSES_MIN[0] };
+            tries += usize::from(error.is_try());
+            if !matches!(error, Failed::Resting(_)) {
+                tracing::warn!(%error, minutes, "no facts were taken from messages; they are read again later");
             }
+            self.pending.rest(user, Duration::from_secs(minutes * 60));
         }
     }
 
@@ -326,7 +335,7 @@ impl Extractor {
 
     async fn ask_model(&self, model: &ModelName, request: &Request, payer: &Payer) -> Result<String, Failed> {
         let written = self.ledger.background_text(model, request.clone(), payer.clone(), LIMIT).await?;
-        Ok(written.text.unwrap_or_default())
+        written.text.ok_or(Failed::Cut)
     }
 
     /// What a model is asked.
@@ -337,21 +346,7 @@ impl Extractor {
         batch: &UnreadBatch,
         known: &[Memory],
     ) -> Result<Request, Failed> {
-        let records = self.records.lines(batch.chat).await?;
-        let about = batch.messages.iter().find_map(|(_, message)| message.speaker.as_ref());
-        let view = UnreadView {
-            about: about.map(|speaker| speaker.name.clone()).unwrap_or_default(),
-            known: (1..)
-                .zip(known)
-                .map(|(at, memory)| labelled(label(at), &memory.content, usize::MAX))
-                .collect(),
-            records,
-            before: batch.before.iter().map(|message| said_before(user, message)).collect(),
-            new: (1..)
-                .zip(&batch.messages)
-                .map(|(at, (_, message))| labelled(format!("N{at}"), &message.text, MESSAGE_CHARS))
-                .collect(),
-        };
+        let view = view(user, batch, known, self.records.lines(batch.chat).await?);
         let instructions = self.prompts.extraction().map_err(Failed::Prompt)?;
         let text = self.prompts.unread(&view).map_err(Failed::Prompt)?;
         Ok(Request {
@@ -378,21 +373,4 @@ impl Extractor {
 
 fn ids(batch: &UnreadBatch) -> Vec<EntryId> {
     batch.messages.iter().map(|(unread, _)| unread.id).collect()
-}
-
-fn labelled(label: String, text: &str, chars: usize) -> LabelledText {
-    let half = chars / 2;
-    let text = if chars == usize::MAX { text.to_owned() } else { cut_middle(text, half, half, " … ") };
-    LabelledText { label, text }
-}
-
-fn said_before(user: &UserId, message: &Message) -> LabelledText {
-    let is_theirs = message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user);
-    let who = match message.role {
-        Role::User if message.forwarded_from.is_some() => "somebody whose words were passed on",
-        Role::User if is_theirs => "them",
-        Role::User => "another person",
-        Role::Assistant | Role::Tool | Role::System => "the bot",
-    };
-    labelled(who.to_owned(), &message.text, BEFORE_CHARS)
 }

@@ -41,10 +41,10 @@ impl Pending {
         Self { quiet, people: Arc::default() }
     }
 
-    /// Notes that a person has said so many messages more. `true` if nobody attends to them yet.
-    pub(super) fn said(&self, user: &UserId, messages: usize) -> bool {
+    /// Notes one more message of a person. `true` if nobody attends to them yet.
+    pub(super) fn said(&self, user: &UserId) -> bool {
         self.note(user, |waiting| {
-            waiting.messages += messages;
+            waiting.messages += 1;
             waiting.at = Instant::now() + self.quiet;
         })
     }
@@ -123,15 +123,17 @@ mod tests {
     async fn a_person_is_read_when_quiet_for_a_minute_or_after_eight_messages() {
         let (minute, ann) = (Duration::from_secs(60), UserId::telegram(1));
         let pending = Pending::new(minute);
-        assert!(pending.said(&ann, 1));
+        assert!(pending.said(&ann));
         tokio::time::advance(Duration::from_secs(40)).await;
-        assert!(!pending.said(&ann, 1), "somebody attends to her");
+        assert!(!pending.said(&ann), "somebody attends to her");
         assert_eq!(is_due_after(&pending, &ann).await, minute, "each message puts it off");
         assert!(pending.end(&ann));
 
-        pending.said(&ann, MANY);
+        for _ in 0..MANY {
+            pending.said(&ann);
+        }
         assert_eq!(is_due_after(&pending, &ann).await, Duration::ZERO);
-        pending.said(&ann, 1);
+        pending.said(&ann);
         assert!(!pending.end(&ann), "she has said more meanwhile");
         pending.hurry(&ann);
         assert_eq!(is_due_after(&pending, &ann).await, Duration::ZERO);
@@ -141,9 +143,11 @@ mod tests {
     async fn nothing_is_read_while_a_person_rests() {
         let (hour, ann) = (Duration::from_secs(3_600), UserId::telegram(1));
         let pending = Pending::new(Duration::from_secs(60));
-        pending.said(&ann, 1);
+        pending.said(&ann);
         pending.rest(&ann, hour);
-        pending.said(&ann, MANY);
+        for _ in 0..MANY {
+            pending.said(&ann);
+        }
         assert_eq!(is_due_after(&pending, &ann).await, hour);
     }
 }
