@@ -136,8 +136,8 @@ impl Parked {
     }
 
     /// The turn that a message answers: the one whose question it replies to, or else, in a private chat, the one that asked
-    /// last for free words, by a message before this one. Only the person asked may answer. What has further parts, or
-    /// is not the person's own words, is no answer.
+    /// last for free words, by a message before this one. Only the person asked may answer. What has further parts, is not the
+    /// person's own words, or replies to something else that the bot said, is no answer.
     pub async fn answered_by(&self, part: &Inbound) -> Option<RunId> {
         let is_plain = part.attachments.is_empty() && part.forwarded_from.is_none() && part.joins.is_none();
         if part.text.trim().is_empty() || !is_plain {
@@ -164,7 +164,7 @@ impl Parked {
                 .copied()
                 .zip(part.origin.message())
                 .is_some_and(|(first, answer)| first < answer);
-            if is_before && !part.place.is_group() {
+            if is_before && !part.place.is_group() && !part.reply_to_bot {
                 newest.get_or_insert(one.run());
             }
         }
