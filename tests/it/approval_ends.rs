@@ -42,10 +42,10 @@ async fn the_card_of_a_call_whose_turn_is_stopped_says_so() {
     let world = World::new().await;
     let _bot = world.moderated().await;
     for (command, settings) in [("/stop", ""), ("/new", "/config language Português")] {
+        let card = world.wants(BOB, &format!("ban her before {command}"), ban()).await;
         if !settings.is_empty() {
             world.told(ANN, TEAM, settings).await;
         }
-        let card = world.wants(BOB, &format!("ban her before {command}"), ban()).await;
         world.told(EVE, TEAM, &format!("{command}@figaro_bot")).await;
         let words = if settings.is_empty() {
             "✗ Given up: stopped by Eve"
@@ -54,7 +54,7 @@ async fn the_card_of_a_call_whose_turn_is_stopped_says_so() {
         };
         let shown = world.shows(TEAM, number(&card["message_id"]), words).await;
         assert!(labels(&shown).is_empty(), "{shown}");
-        assert!(!text(&shown).contains(" say yes") && !text(&shown).contains("dizer sim"), "{shown}");
+        assert!(!text(&shown).contains(" say yes"), "{shown}");
     }
     world.all_well();
 }

@@ -272,7 +272,7 @@ async fn a_reply_to_what_figaro_asked_answers_no_question_of_the_model() {
     let _bot = world.start_open().await;
     world.asked_back((BOB, BOB), "paint it", free()).await;
     let card = world.told(BOB, BOB, "/sessions").await;
-    world.press(BOB, &card, "paint it").await;
+    world.press(BOB, &card, "✓ ").await;
     let opened = world.shows(BOB, number(&card["message_id"]), "Messages: ").await;
     world.press(BOB, &opened, "Rename").await;
     let asked = world.card_with(BOB, "Reply to this message with the new name").await;
