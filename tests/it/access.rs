@@ -170,10 +170,15 @@ async fn a_denied_group_is_no_longer_answered_where_the_bot_is_open() {
     world.otherwise(Reply::text("Hello."));
     let _bot = world.start_open().await;
     assert!(is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
-    assert_eq!(
-        text(&world.told(ANN, TEAM, "/deny@figaro_bot").await),
-        "This group may no longer talk to me."
-    );
+    // It asks first.
+    let ask = "May nobody in this group talk to me any more? /allow takes that back.";
+    let card = world.told(ANN, TEAM, "/deny@figaro_bot").await;
+    assert_eq!(text(&card), ask);
+    assert_eq!(world.press(BOB, &card, "Yes").await, "Only an owner of the bot can do that.");
+    assert_eq!(world.press(ANN, &card, "‹ Back").await, "Nothing has changed.");
+    assert!(is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
+    let card = world.told(ANN, TEAM, "/deny@figaro_bot").await;
+    assert_eq!(world.press(ANN, &card, "Yes").await, "This group may no longer talk to me.");
     assert!(!is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
     assert_eq!(text(&world.told(BOB, BOB, "hello").await), "Hello.", "in private Bob still may");
     world.told(ANN, TEAM, "/allow@figaro_bot").await;

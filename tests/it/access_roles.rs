@@ -1,7 +1,7 @@
 //! Roles and bans: what an admin, a member and a guest may do, in a chat or everywhere, and how long a ban holds.
 
 use figaro_offline::model::Reply;
-use figaro_offline::telegram::{Say, View};
+use figaro_offline::telegram::{Person, Say, Standing, View};
 use serde_json::{Value, json};
 
 use super::audit::said;
@@ -10,6 +10,8 @@ use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 
 const OTHER: i64 = -1002;
+/// Somebody who has no chat with the bot.
+const ROBIN: i64 = 1002;
 
 async fn world() -> World {
     let world = World::without_privacy().await;
@@ -111,6 +113,28 @@ async fn for_a_guest_nothing_is_changed_or_sent() {
 }
 
 #[tokio::test]
+async fn somebody_seen_in_a_group_alone_is_named_and_found_and_mistakes_are_told() {
+    let world = world().await;
+    world.telegram.add_user(Person::new(ROBIN, "Robin").username("robin"));
+    world.telegram.set_member(TEAM, ROBIN, Standing::Member).unwrap();
+    let _bot = world.start().await;
+    let_in(&world).await;
+    world.told(ROBIN, TEAM, "@figaro_bot hello").await;
+    let cases = [
+        ("/deny @robin", "Robin (@robin) may no longer talk to me."),
+        ("/deny", "Who may not talk to me: Robin (@robin)"),
+        ("/allow 1002 king", "I know no role “king”. There are: admin, member, guest."),
+        ("/deny @robin 5x", "“5x” is no time that I take. Write 30m, 2h, 3d or 1w"),
+        ("/allow nobody", "Say whom: "),
+        ("/allow 1002", "Robin (@robin) may talk to me now."),
+    ];
+    for (said, wanted) in cases {
+        let told = world.told(ANN, ANN, said).await;
+        assert!(text(&told).starts_with(wanted), "{said}: {told}");
+    }
+}
+
+#[tokio::test]
 async fn a_ban_holds_in_its_chat_and_until_its_end() {
     let world = world().await;
     let bot = world.start().await;
@@ -127,7 +151,10 @@ async fn a_ban_holds_in_its_chat_and_until_its_end() {
     world.told(ANN, TEAM, "@figaro_bot what was said?").await;
     assert!(!world.asked().last().unwrap().body.to_string().contains("tuna"), "it is not kept");
     let list = world.told(ANN, ANN, "/deny").await;
-    assert!(text(&list).contains("\nBob (@bob): not heard until 20"), "{list}");
+    let told = ["(Team) until today ", "(Team) until tomorrow "].map(|until| format!("Bob (@bob) {until}"));
+    assert!(told.iter().any(|told| text(&list).contains(told)), "{list}");
+    let list = world.told(ANN, ANN, "/allow").await;
+    assert!(!text(&list).contains("Denied: nobody") && !text(&list).contains("UTC"), "{list}");
     // Everywhere, and its end comes.
     assert!(
         text(&world.told(ANN, ANN, "/deny 12 3d").await)
@@ -191,8 +218,8 @@ async fn the_list_of_people_changes_and_lifts_each_thing_by_itself() {
     world.press(ANN, &list, "Bob").await;
     let person = world.shows(ANN, id, "Is not on the list of those").await;
     let words = text(&person);
-    assert!(words.contains("\nEverywhere: not heard until 20"), "{words}");
-    assert!(words.contains("\nTeam: Guest, not heard until 20"), "{words}");
+    assert!(words.contains("\nEverywhere: not heard until "), "{words}");
+    assert!(words.contains("\nTeam: Guest, not heard until to"), "{words}");
     let shown = ["Admin", "Member", "Guest", "Deny", "Take back: Everywhere", "Take back: Team", "‹ Back"];
     assert_eq!(labels(&person), shown);
     // What holds in the group goes; the ban of everywhere stays, and the other way round.

@@ -38,6 +38,28 @@ async fn what_is_approved_and_not_made_after_all_is_told_under_its_card() {
 }
 
 #[tokio::test]
+async fn the_card_of_a_call_whose_turn_is_stopped_says_so() {
+    let world = World::new().await;
+    let _bot = world.moderated().await;
+    for (command, settings) in [("/stop", ""), ("/new", "/config language Português")] {
+        let card = world.wants(BOB, &format!("ban her before {command}"), ban()).await;
+        if !settings.is_empty() {
+            world.told(ANN, TEAM, settings).await;
+        }
+        world.told(EVE, TEAM, &format!("{command}@figaro_bot")).await;
+        let words = if settings.is_empty() {
+            "✗ Given up: stopped by Eve"
+        } else {
+            "✗ Não feito: Eve interrompeu"
+        };
+        let shown = world.shows(TEAM, number(&card["message_id"]), words).await;
+        assert!(labels(&shown).is_empty(), "{shown}");
+        assert!(!text(&shown).contains(" say yes"), "{shown}");
+    }
+    world.all_well();
+}
+
+#[tokio::test]
 async fn an_hour_is_ended_by_a_button_and_from_then_on_it_is_asked_again() {
     let world = World::new().await;
     let bot = world.moderated().await;

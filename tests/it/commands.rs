@@ -220,6 +220,7 @@ async fn settings_are_changed_and_cleared_by_words() {
     let world = World::new().await;
     let cases = [
         ("language", "Latvian", "Language: Latvian", "Language: as you write"),
+        ("language", "lv-LV", "Language: lv-LV", "Language: as you write"),
         ("Tone", "like a sports reporter", "Tone: like a sports reporter", "Tone: none"),
         ("instructions", "we live in Riga", "Instructions: we live in Riga", "Instructions: none"),
     ];
@@ -230,10 +231,17 @@ async fn settings_are_changed_and_cleared_by_words() {
     let trying = (100..).zip(cases).map(async |(user, (name, value, set, cleared))| {
         let card = world.told(user, user, &format!("/config {name} {value}")).await;
         assert!(text(&card).contains(set), "{card}");
-        let card = world.told(user, user, &format!("/config {name} CLEAR")).await;
-        assert!(text(&card).contains(cleared), "{card}");
+        for word in ["CLEAR", "none", "nenhum"] {
+            world.told(user, user, &format!("/config {name} {value}")).await;
+            let card = world.told(user, user, &format!("/config {name} {word}")).await;
+            assert!(text(&card).contains(cleared), "{word}: {card}");
+        }
     });
     join_all(trying).await;
+    for language in ["asdf", "like a pirate"] {
+        let complaint = world.told(ANN, ANN, &format!("/config language {language}")).await;
+        assert!(text(&complaint).starts_with(&format!("“{language}” is no language")), "{complaint}");
+    }
 
     let complaint = world.told(ANN, ANN, &format!("/config instructions {}", "x".repeat(2001))).await;
     assert_eq!(text(&complaint), "That is too long: 2000 characters at most.");

@@ -126,6 +126,16 @@ pub async fn files(world: &World, chat: i64, count: usize) -> Vec<(String, Strin
     world.see("the files", |view| Some(sent(view, chat)).filter(|files| files.len() >= count)).await
 }
 
+#[tokio::test]
+async fn what_a_search_has_found_is_shown_without_markup() {
+    let world = World::new().await;
+    world.otherwise(Reply::text("Noted."));
+    let _bot = world.start_open().await;
+    world.told(BOB, BOB, "buy **milk** and `bread`").await;
+    let found = world.told(BOB, BOB, "/forget milk").await;
+    assert!(labels(&found).contains(&"buy milk and bread".to_owned()), "{found}");
+}
+
 /// One message, from the reply to the bytes.
 async fn a_message_is_forgotten(kind: EngineKind) {
     let world = World::new().await;
@@ -155,7 +165,7 @@ async fn a_message_is_forgotten(kind: EngineKind) {
     let card = replied(&world, BOB, BOB, message, "/forget").await;
     assert!(text(&card).starts_with("I keep nothing of this message."), "{card}");
     let card = world.told(BOB, BOB, "/forget rote hüte").await;
-    assert!(text(&card).starts_with("I keep no message with these words"), "{card}");
+    assert!(text(&card).ends_with("I keep no message with these words."), "{card}");
     let card = world.told(BOB, BOB, "/export").await;
     world.press(BOB, &card, "Everything").await;
     for (name, content) in files(&world, BOB, 2).await {

@@ -235,7 +235,8 @@ async fn a_group_nobody_allowed_is_told_so_once_until_an_owner_allows_it() {
     assert_eq!(text(&card), "Everyone in this group may talk to me now.");
     assert_eq!(text(&world.told(BOB, TEAM, "@figaro_bot hello").await), "Hello Bob.");
     assert_eq!(text(&world.told(BOB, TEAM, "/deny").await), "Only an owner of the bot can do that.");
-    world.told(ANN, TEAM, "/deny").await;
+    let card = world.told(ANN, TEAM, "/deny").await;
+    world.press(ANN, &card, "Yes").await;
     world.say(BOB, TEAM, "@figaro_bot hello");
     world.caught_up().await;
     assert_eq!(world.bot_texts(TEAM).len(), 5);

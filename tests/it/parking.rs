@@ -267,6 +267,26 @@ async fn in_a_group_only_the_person_asked_presses() {
 }
 
 #[tokio::test]
+async fn a_reply_to_what_figaro_asked_answers_no_question_of_the_model() {
+    let world = World::new().await;
+    let _bot = world.start_open().await;
+    world.asked_back((BOB, BOB), "paint it", free()).await;
+    let card = world.told(BOB, BOB, "/sessions").await;
+    world.press(BOB, &card, "✓ ").await;
+    let opened = world.shows(BOB, number(&card["message_id"]), "Messages: ").await;
+    world.press(BOB, &opened, "Rename").await;
+    let asked = world.card_with(BOB, "Reply to this message with the new name").await;
+    let name = Say::new(BOB, BOB, "The fence").reply_to(number(&asked["message_id"]));
+    world.telegram.send(name).unwrap();
+    world.card_with(BOB, "It is called “The fence” now.").await;
+    assert_eq!(world.passes("paint it"), 1, "it waits still");
+    world.say(BOB, BOB, "green");
+    world.card_with(BOB, "End of paint it.").await;
+    assert_eq!(world.told_model("paint it"), [answered("green")]);
+    world.all_well();
+}
+
+#[tokio::test]
 async fn of_two_that_wait_each_gets_its_own_answer() {
     let world = World::new().await;
     let _bot = world.start_open().await;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::parking::{COLOUR, LATE, answered, buttons_only, call, data, elicit, free, poll};
 use super::task_tools::{LEAP, recurring};
 use crate::support::calls::calls;
-use crate::support::scene::{TEAM, labels, text};
+use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, TIMEOUT, World};
 
 #[tokio::test]
@@ -19,7 +19,8 @@ async fn stop_and_new_give_the_question_up() {
         // Also where the command comes before the bot knows which message that is.
         let told = world.told(BOB, BOB, command).await;
         assert_ne!(text(&told), "Nothing is running.", "{command}");
-        world.without_buttons(&card).await;
+        let shown = world.shows(BOB, number(&card["message_id"]), "✗ Given up: stopped by Bob").await;
+        assert!(text(&shown).starts_with(COLOUR) && labels(&shown).is_empty(), "{shown}");
         assert_eq!(world.forged(BOB, &card, &data(&card, "Red")).await, LATE, "{command}");
         world.asked_back((BOB, BOB), "cut it", json!({"question": "How long?"})).await;
         let told = world.told(BOB, BOB, command).await;

@@ -68,6 +68,13 @@ impl Locales {
         self.0.map(make)
     }
 
+    /// Whether a word in the place of a value takes the value back, such as `clear`, in any language.
+    #[must_use]
+    pub fn clears(&self, word: &str) -> bool {
+        let word = word.trim().to_lowercase();
+        self.all().any(|(_, texts)| texts.words_that_clear().split_whitespace().any(|one| one == word))
+    }
+
     /// The tag of the one language that these words name: `pt` for `Brazilian Portuguese`, `português` or `pt-BR`. `None` if
     /// they name none that there are texts in, or several.
     #[must_use]
@@ -214,6 +221,24 @@ pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
     filled + rest
 }
 
+/// The languages there are, one a line: its ISO 639 code, a colon, and its names in the languages spoken most and its own.
+const LANGUAGES: &str = include_str!("languages.txt");
+
+/// Whether words name a language that exists, also among other words: `Latvian`, `latviešu`, `Brazilian Portuguese`, `lv-LV`.
+#[must_use]
+pub fn name_a_language(words: &str) -> bool {
+    let (tag, said) = (primary(words.trim()).to_lowercase(), plain(words));
+    let mut all = LANGUAGES.lines().filter_map(|line| line.split_once(": "));
+    all.any(|(code, names)| code == tag || names.split(", ").any(|name| said.contains(&plain(name))))
+}
+
+/// The words alone, in lower case, with a space around each.
+fn plain(text: &str) -> String {
+    let text = text.to_lowercase();
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    format!(" {} ", words.collect::<Vec<_>>().join(" "))
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -262,6 +287,29 @@ mod tests {
         for (words, wanted) in cases {
             assert_eq!(locales.named(words), wanted, "{words}");
         }
+    }
+
+    #[test]
+    fn only_words_that_name_a_language_do() {
+        for words in [
+            "Latvian",
+            "latviešu",
+            "letão",
+            "lv",
+            "PT-br",
+            "brazilian portuguese, please",
+            "中文",
+            "हिन्दी",
+            "Gàidhlig",
+        ] {
+            assert!(name_a_language(words), "{words}");
+        }
+        for words in ["", "none", "asdf", "xx", "like a pirate", "-", "latv"] {
+            assert!(!name_a_language(words), "{words}");
+        }
+        assert!(
+            LANGUAGES.lines().all(|line| line.split_once(": ").is_some_and(|(_, names)| !names.is_empty()))
+        );
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub async fn recover(router: &Arc<Router>, left: Left<'_>) -> Result<()> {
             taken_up.insert(id);
         }
     }
-    for parked in router.parked.reload().await? {
+    for parked in router.parked.reload(None).await? {
         tracing::info!(run = %parked.turn.id, "going on with a turn that has its answer");
         taken_up.insert(parked.turn.id);
         router.mailboxes.post(parked.turn.conversation, Job::GoOn(parked.turn.id));

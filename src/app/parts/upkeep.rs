@@ -100,7 +100,10 @@ pub(super) fn spawn_keepers(bot: &Bot, extractor: Extractor, summariser: Summari
     let base = &bot.base;
     let front = &base.groups.front;
     front.spawn("task_cards", keeper(bot).run());
-    front.spawn("questions", take_buttons_off(base.parked.clone(), bot.sender.clone()));
+    front.spawn(
+        "questions",
+        take_buttons_off(base.parked.clone(), base.languages.clone(), bot.sender.clone()),
+    );
     front.spawn("memory", base.chats.clone().tend(front.clone()));
     front.spawn("extractions", extractor.tend());
     front.spawn("summaries", summariser.run());

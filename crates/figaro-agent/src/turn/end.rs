@@ -153,7 +153,7 @@ impl Ender {
         if control.park() || control.reason() != CancelReason::Stopped {
             return;
         }
-        if let Err(error) = self.parked.give_up(run, None).await {
+        if let Err(error) = self.parked.give_up(run, None, None).await {
             self.reporter.report(&error, "a turn that was stopped could not be given up");
         }
     }
@@ -226,7 +226,7 @@ impl Ender {
 
     /// Learns anew which turns wait, after something in the store has changed it.
     pub(super) async fn reload_parked(&self) {
-        if let Err(error) = self.parked.reload().await {
+        if let Err(error) = self.parked.reload(None).await {
             self.reporter.report(&error, "which turns wait for a person could not be read");
         }
     }

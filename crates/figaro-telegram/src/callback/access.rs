@@ -143,6 +143,39 @@ impl FromStr for MakeCode {
     }
 }
 
+/// The buttons under the question whether nobody in the group may talk to the bot any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DenyHere {
+    /// Nobody may.
+    Yes,
+    /// It stays as it is.
+    No,
+}
+
+impl Family for DenyHere {
+    const NAME: &'static str = "deny";
+}
+
+impl Display for DenyHere {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", Self::NAME, if *self == Self::Yes { "yes" } else { "no" })
+    }
+}
+
+impl FromStr for DenyHere {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        let mut fields = Fields::of::<Self>(data)?;
+        let press = match fields.word()? {
+            "yes" => Self::Yes,
+            "no" => Self::No,
+            _ => return Err(Gone),
+        };
+        fields.end(press)
+    }
+}
+
 /// A button that gives somebody a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GiveRole {

@@ -29,7 +29,7 @@ mod turn;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-pub(crate) use access::{Admit, AdmitGroup, Decision, GiveRole, GroupDecision, MakeCode};
+pub(crate) use access::{Admit, AdmitGroup, Decision, DenyHere, GiveRole, GroupDecision, MakeCode};
 pub(crate) use agents::Agents;
 pub(crate) use approve::Approve;
 pub(crate) use audit::Audit;

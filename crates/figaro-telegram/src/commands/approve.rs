@@ -18,7 +18,7 @@ use figaro_agent::turn::approval_details;
 use figaro_agent::turn::parked::Parked;
 use figaro_agent::turn::queue::{Job, Mailboxes};
 use figaro_base::ids::RunId;
-use figaro_base::text::{as_markdown, one_line, utf16_len};
+use figaro_base::text::{one_line, utf16_len};
 use figaro_domain::approval::{Approval, Grant, Ruled, Ruling, method_words};
 use figaro_domain::turn::ParkedTurn;
 use figaro_markup::{File, render};
@@ -30,8 +30,6 @@ use figaro_store::{AuditStore, StoreError};
 
 /// What a call does is named in the list in so many characters.
 const GIST_CHARS: usize = 60;
-/// So many lines of a card say what was asked, where, and by whom.
-const ASKED_LINES: usize = 3;
 /// The name of the document with a call that is too long for a message.
 const FILE_NAME: &str = "call.md";
 
@@ -265,10 +263,7 @@ impl Approve {
         let back = page.map(|page| send::Button::new(texts.button_back(), Button::List(page)));
         let end = (ruled == Ruled::Hour)
             .then(|| send::Button::new(texts.button_approve_end(), Button::End(run, None)));
-        let line = as_markdown(&words);
-        // Who could say yes, and until when, matters no more.
-        let asked: Vec<&str> = parked.question.text.lines().take(ASKED_LINES).collect();
-        let shown = Card::markdown(&format!("{}\n\n{line}", asked.join("\n")));
+        let shown = Card::closed(&parked.question, &words);
         Ok(Pressed::both(words, shown.row(end.into_iter().chain(back).collect())))
     }
 }

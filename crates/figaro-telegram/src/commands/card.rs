@@ -3,7 +3,8 @@
 use crate::callback::{Family, Page};
 use crate::send::{Button, Outgoing, Press};
 use crate::views::{KeyView, MessageView};
-use figaro_base::text::{utf16_len, utf16_prefix};
+use figaro_base::text::{as_markdown, utf16_len, utf16_prefix};
+use figaro_domain::turn::PersonQuestion;
 use figaro_domain::usage::{PARTLY_UNKNOWN, UNKNOWN_MONEY};
 use figaro_markup::{Entity, Formatted, Kind, cut, render, split};
 use figaro_prompts::texts::Texts;
@@ -12,6 +13,8 @@ use figaro_prompts::texts::Texts;
 pub(super) const CARD_UNITS: usize = 3800;
 /// So many rows a card shows at once.
 pub(super) const ROWS: usize = 8;
+/// So many lines of an approval's card say what was asked, where, and by whom.
+const ASKED_LINES: usize = 3;
 
 /// A message of Figaro's own: its first line as a title, if it has one, and buttons.
 #[derive(Debug, Clone, Default)]
@@ -43,6 +46,14 @@ impl Card {
             _ => cut(vec![whole], CARD_UNITS),
         };
         Self { lead: Some(shown), ..Self::default() }
+    }
+
+    /// A question that waits no more, with what became of it. Who could approve a call, and until when, matters no more.
+    #[must_use]
+    pub(crate) fn closed(question: &PersonQuestion, became: &str) -> Self {
+        let lines = if question.approval.is_some() { ASKED_LINES } else { usize::MAX };
+        let asked: Vec<&str> = question.text.lines().take(lines).collect();
+        Self::markdown(&format!("{}\n\n{}", asked.join("\n"), as_markdown(became)))
     }
 
     /// A card with a title.

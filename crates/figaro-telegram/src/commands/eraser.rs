@@ -47,7 +47,7 @@ impl Eraser {
         let chat = what.chat();
         let forgotten = self.chats.without(chat, self.erasures.erase(what, self.clock.now())).await?;
         // What waited in it was given up.
-        self.parked.reload().await?;
+        self.parked.reload(None).await?;
         if let Forgotten::Done(_) = forgotten {
             self.made.note(chat, self.clock.now());
             let (this, stopping) = (self.clone(), self.background.clone());

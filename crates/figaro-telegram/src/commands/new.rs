@@ -57,7 +57,7 @@ impl Command for NewSession {
         let (conversation, texts) = (request.asker.place.conversation(), self.cards.texts(request.asker));
         let session = self.conversations.new_session(conversation, self.cards.now()).await?;
         // What waited there was given up.
-        self.parked.reload().await?;
+        self.parked.reload(Some(&request.asker.speaker.name)).await?;
         let Some(name) = SessionName::by_person(request.argument) else {
             return Ok(Card::text(texts.new_session()).into());
         };

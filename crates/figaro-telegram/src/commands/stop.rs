@@ -58,7 +58,7 @@ impl Command for Stop {
         if let Some(turn) = self.mailboxes.stop(conversation) {
             return Ok(Outcome::Stopped(Card::text(texts.stop_done()), turn));
         }
-        let stopped = self.parked.stop(conversation).await?;
+        let stopped = self.parked.stop(conversation, &request.asker.speaker.name).await?;
         Ok(Card::text(if stopped { texts.stop_done() } else { texts.stop_nothing() }).into())
     }
 

@@ -215,7 +215,7 @@ impl Zones {
         if !self.cards.may_change(asker).await {
             return Ok(Card::text(texts.admin_only()));
         }
-        if argument.eq_ignore_ascii_case("clear") {
+        if self.cards.languages.locales.clears(argument) {
             self.clear(asker).await?;
             return self.card(asker).await;
         }

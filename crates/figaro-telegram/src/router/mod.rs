@@ -235,7 +235,7 @@ impl Router {
         let moved = view.migrate_to_chat_id.map(|new| (here, ChatId(new)));
         if let Some((from, to)) = moved.or_else(|| view.migrate_from_chat_id.map(|old| (ChatId(old), here))) {
             self.settings.migrate_chat(from, to).await?;
-            self.parked.reload().await?;
+            self.parked.reload(None).await?;
             return Ok(Fate::Settled);
         }
         self.note_title(view).await?;

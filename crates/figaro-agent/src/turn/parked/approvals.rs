@@ -40,7 +40,11 @@ impl Parked {
     ) -> Result<Option<Conversation>, StoreError> {
         let conversation = self.0.store.rule_parked(run, ruling, press).await?;
         if conversation.is_some() {
-            self.forget(run, !press_shows);
+            self.forget(run, |one| {
+                if !press_shows {
+                    self.0.closing.close(one);
+                }
+            });
         }
         Ok(conversation)
     }

@@ -19,7 +19,6 @@ use figaro_base::clock::Clock;
 use figaro_base::ids::{MessageId, RunId, UserId};
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::text::one_line;
-use figaro_domain::chat::Place;
 use figaro_domain::conversation::{Conversation, Message};
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::message::Inbound;
@@ -72,11 +71,12 @@ impl Parked {
         Self(Arc::new(Inner { store, conversations, clock, waiting, reading, changed, has_shown, closing }))
     }
 
-    /// Reads anew what waits; gives the turns that were answered and have not gone on yet.
+    /// Reads anew what waits; gives the turns that were answered and have not gone on yet. `by` is the name of whoever has ended
+    /// the waiting of those that are gone.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn reload(&self) -> Result<Vec<ParkedTurn>, StoreError> {
+    pub async fn reload(&self, by: Option<&str>) -> Result<Vec<ParkedTurn>, StoreError> {
         let _reading = self.0.reading.lock().await;
         let all = self.0.store.parked_turns().await?;
         let (answered, open): (Vec<_>, Vec<_>) = all.into_iter().partition(|parked| parked.answer.is_some());
@@ -87,12 +87,14 @@ impl Parked {
             .map(|parked| {
                 let shown = known.iter().find(|one| one.run() == parked.turn.id);
                 let shown = shown.map(|one| one.shown.clone()).unwrap_or_default();
-                Waiting { stored: Some(parked.question_key()), shown, parked }
+                Waiting { stored: Some(parked.question_key()), shown, parked, stopped_by: None }
             })
             .collect();
         let waits = |run| waiting.iter().any(|one| one.run() == run);
         let gone: Vec<Waiting> = known.into_iter().filter(|one| !waits(one.run())).collect();
-        gone.into_iter().for_each(|one| self.0.closing.close(one));
+        let stopped_by = by.map(str::to_owned);
+        gone.into_iter()
+            .for_each(|one| self.0.closing.close(Waiting { stopped_by: stopped_by.clone(), ..one }));
         drop(waiting);
         self.0.changed.notify_one();
         Ok(answered)
@@ -103,7 +105,7 @@ impl Parked {
         let _reading = self.0.reading.lock().await;
         let mut waiting = self.waiting();
         waiting.retain(|one| one.run() != parked.turn.id);
-        waiting.push(Waiting { parked, shown: Vec::new(), stored: None });
+        waiting.push(Waiting { parked, shown: Vec::new(), stored: None, stopped_by: None });
         drop(waiting);
         self.0.changed.notify_one();
     }
@@ -136,8 +138,8 @@ impl Parked {
     }
 
     /// The turn that a message answers: the one whose question it replies to, or else, in a private chat, the one that asked
-    /// last for free words, by a message before this one. Only the person asked may answer. What has further parts, or
-    /// is not the person's own words, is no answer.
+    /// last for free words, by a message before this one. Only the person asked may answer. What has further parts, is not the
+    /// person's own words, or replies to something else that the bot said, is no answer.
     pub async fn answered_by(&self, part: &Inbound) -> Option<RunId> {
         let is_plain = part.attachments.is_empty() && part.forwarded_from.is_none() && part.joins.is_none();
         if part.text.trim().is_empty() || !is_plain {
@@ -164,7 +166,7 @@ impl Parked {
                 .copied()
                 .zip(part.origin.message())
                 .is_some_and(|(first, answer)| first < answer);
-            if is_before && !part.place.is_group() {
+            if is_before && !part.place.is_group() && !part.reply_to_bot {
                 newest.get_or_insert(one.run());
             }
         }
@@ -216,7 +218,7 @@ impl Parked {
     /// When the store fails.
     pub async fn answer(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>, StoreError> {
         let conversation = self.0.store.answer_parked(run, part).await?;
-        self.forget(run, true);
+        self.forget(run, |one| self.0.closing.close(one));
         Ok(conversation)
     }
 
@@ -226,7 +228,7 @@ impl Parked {
     /// When the store fails.
     pub async fn choose(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>, StoreError> {
         let conversation = self.0.store.answer_parked(run, part).await?;
-        self.forget(run, false);
+        self.forget(run, drop);
         Ok(conversation)
     }
 
@@ -242,18 +244,19 @@ impl Parked {
         self.0.store.unpark(run, now).await
     }
 
-    /// Gives up the turn of a conversation that was put away last, without a word; `false` if none waits there.
+    /// Gives up the turn of a conversation that was put away last, without a word; `false` if none waits there. `by` is the name
+    /// of whoever stops it.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn stop(&self, conversation: Conversation) -> Result<bool, StoreError> {
+    pub async fn stop(&self, conversation: Conversation, by: &str) -> Result<bool, StoreError> {
         let newest = {
             let waiting = self.waiting();
             let here = waiting.iter().filter(|one| one.parked.turn.conversation == conversation);
             here.max_by_key(|one| (one.parked.parked_at, one.run())).map(Waiting::run)
         };
         match newest {
-            Some(run) => self.give_up(run, None).await,
+            Some(run) => self.give_up(run, None, Some(by)).await,
             None => Ok(false),
         }
     }
@@ -262,9 +265,11 @@ impl Parked {
         &self,
         run: RunId,
         words: Option<PendingDelivery>,
+        by: Option<&str>,
     ) -> Result<bool, StoreError> {
         let given_up = self.0.store.give_up_parked(run, words).await?;
-        self.forget(run, true);
+        let stopped_by = by.map(str::to_owned);
+        self.forget(run, |one| self.0.closing.close(Waiting { stopped_by, ..one }));
         Ok(given_up)
     }
 
@@ -323,7 +328,7 @@ impl Parked {
         let words = fill(words, &[("question", &question)]);
         let words = PendingDelivery::new(parked.turn.id, parked.place.clone(), words, self.0.clock.now());
         let words = PendingDelivery { language: parked.language.clone(), ..words };
-        if self.give_up(parked.turn.id, Some(words.clone())).await? {
+        if self.give_up(parked.turn.id, Some(words.clone()), None).await? {
             mailboxes.post(parked.turn.conversation, Job::Deliver(words));
         }
         Ok(())
@@ -336,18 +341,17 @@ impl Parked {
             let one = self.0.closing.next().await?;
             // The buttons stand under its last part.
             if let Some(message) = self.shown_in(&one).await.pop() {
-                return Some(ClosedQuestion { place: one.parked.place, message });
+                return Some(ClosedQuestion { parked: one.parked, message, stopped_by: one.stopped_by });
             }
         }
     }
 
-    /// Forgets what waits no more, and has its buttons taken off unless whoever answers does that.
-    fn forget(&self, run: RunId, takes_buttons_off: bool) {
+    /// Forgets what waits no more, and closes it unless whoever answers does that.
+    fn forget(&self, run: RunId, close: impl FnOnce(Waiting)) {
         let mut waiting = self.waiting();
         let at = waiting.iter().position(|one| one.run() == run);
-        let forgotten = at.map(|at| waiting.remove(at)).filter(|_| takes_buttons_off);
         // Under the lock, so that no message is learnt of in between.
-        forgotten.into_iter().for_each(|one| self.0.closing.close(one));
+        at.map(|at| waiting.remove(at)).map(close);
         drop(waiting);
         self.0.changed.notify_one();
     }
@@ -359,12 +363,14 @@ impl Parked {
 }
 
 /// The message with the buttons of a question that does not wait any more.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ClosedQuestion {
-    /// The chat and topic of the message.
-    pub place: Place,
+    /// The turn that waited, with the question.
+    pub parked: ParkedTurn,
     /// The last message that shows the question: its buttons stand there.
     pub message: MessageId,
+    /// The name of whoever ended the waiting without an answer; none where nobody has.
+    pub stopped_by: Option<String>,
 }
 
 /// What a press of an answer's button is.

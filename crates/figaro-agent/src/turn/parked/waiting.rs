@@ -18,6 +18,8 @@ pub(super) struct Waiting {
     pub(super) shown: Vec<MessageId>,
     /// Where the stored message stands that says which these are; none where it was put away since the start.
     pub(super) stored: Option<EntryKey>,
+    /// The name of whoever ended the waiting without an answer, once somebody has.
+    pub(super) stopped_by: Option<String>,
 }
 
 impl Waiting {

@@ -1,22 +1,24 @@
 //! The card that says who may talk to the bot.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use chrono_tz::Tz;
 use futures::future::join_all;
 
 use super::super::asker::Asker;
 use super::super::card::Card;
-use super::super::cards::Cards;
+use super::super::cards::{Cards, named};
 use super::super::handles::Handles;
 use crate::callback;
 use crate::send::Button;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_config::{AccessMode, AccessSettings};
 use figaro_domain::access::AllowedBot;
+use figaro_domain::message::Speaker;
 use figaro_policy::access::is_owner;
 use figaro_prompts::texts::fill;
-use figaro_store::{SettingsStore, StoreError};
+use figaro_store::{PeopleStore, SettingsStore, StoreError};
 
 /// So many of a kind are shown by name: each is asked of Telegram. Others are shown by number.
 const MAX_NAMED: usize = 30;
@@ -27,25 +29,56 @@ pub(in super::super) struct AccessCard {
     pub(super) cards: Cards,
     pub(super) settings: Arc<dyn SettingsStore>,
     pub(super) access: AccessSettings,
+    /// Who wrote in groups.
+    people: Arc<dyn PeopleStore>,
+    /// The zone of chats that set none.
+    pub(super) default_zone: Tz,
 }
 
 impl AccessCard {
     pub(in super::super) fn new(handles: &Handles) -> Self {
         let (cards, access) = (handles.cards.clone(), handles.access.clone());
-        Self { cards, settings: handles.store.clone(), access }
+        let (people, default_zone) = (handles.store.clone(), handles.default_zone);
+        Self { cards, settings: handles.store.clone(), access, people, default_zone }
     }
 
     pub(super) async fn owns(&self, user: &UserId) -> Result<bool, StoreError> {
         Ok(is_owner(&self.access, &*self.settings.access().await?, user))
     }
 
-    /// The name that Telegram knows a person by.
-    pub(super) async fn name_of(&self, user: &UserId) -> String {
-        self.cards.name_of(ChatId(user.telegram_id().unwrap_or_default())).await
+    /// The name of a person or a group with the username: as Telegram tells it, or as it was seen in a group last.
+    pub(super) async fn name_of(&self, id: ChatId) -> String {
+        let (name, username) = self.cards.names_of(id).await;
+        if name != id.to_string() {
+            return named(&name, username.as_deref());
+        }
+        let seen = self.seen(None, |one| one.user.telegram_id() == Some(id.0)).await;
+        seen.map_or(name, |seen| named(&seen.name, seen.username.as_deref()))
     }
 
-    /// The person on the list with this username.
-    pub(super) async fn person_named(&self, username: &str) -> Result<Option<UserId>, StoreError> {
+    /// The first of those who wrote in a group that the bot answers in of whom this holds. Telegram itself tells bots only of people
+    /// who have written to them in private.
+    async fn seen(&self, here: Option<ChatId>, is_it: impl Fn(&Speaker) -> bool) -> Option<Speaker> {
+        let list = self.settings.access().await.ok()?;
+        let of_bans = list.bans.iter().filter_map(|ban| ban.chat);
+        let of_roles = list.roles.iter().filter_map(|given| given.chat);
+        let groups: BTreeSet<ChatId> =
+            list.chats.iter().copied().chain(of_bans).chain(of_roles).chain(here).collect();
+        for group in groups.into_iter().take(MAX_NAMED) {
+            let seen = self.people.people(group).await.unwrap_or_default();
+            if let Some(found) = seen.into_iter().find(|seen| is_it(&seen.speaker)) {
+                return Some(found.speaker);
+            }
+        }
+        None
+    }
+
+    /// The person on the list, or seen in a group, with this username.
+    pub(super) async fn person_named(
+        &self,
+        username: &str,
+        here: ChatId,
+    ) -> Result<Option<UserId>, StoreError> {
         let list = self.settings.access().await?;
         let known = list.users.iter().chain(&list.denied).chain(&list.owners);
         let with_role = list.roles.iter().map(|given| &given.user);
@@ -58,19 +91,18 @@ impl AccessCard {
         });
         let is_it =
             |known: &Option<String>| known.as_ref().is_some_and(|known| known.eq_ignore_ascii_case(username));
-        Ok(join_all(named).await.into_iter().find(|(_, known)| is_it(known)).map(|(user, _)| user))
+        let on_list = join_all(named).await.into_iter().find(|(_, known)| is_it(known));
+        Ok(match on_list {
+            Some((user, _)) => Some(user),
+            None => self.seen(Some(here), |one| is_it(&one.username)).await.map(|seen| seen.user),
+        })
     }
 
     /// People who may not talk to the bot, and the way to change that.
     pub(super) async fn denied(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let list = self.settings.access().await?;
-        let denied = [people(&list.denied), list.denied_chats.clone()].concat();
-        let names = self.names(denied).await;
-        let names = if names.is_empty() { texts.nobody().to_owned() } else { names };
-        let more = self.roles_and_bans(asker).await?;
-        let body =
-            format!("{}{more}\n\n{}", fill(texts.deny_list(), &[("denied", &names)]), texts.deny_help());
+        let names = self.unheard(asker).await?;
+        let body = format!("{}\n\n{}", fill(texts.deny_list(), &[("denied", &names)]), texts.deny_help());
         let people = Button::new(texts.button_people(), callback::People::List(0));
         let back = Button::new(texts.button_back(), callback::Start::Back);
         Ok(Card::text(body).row(vec![people]).row(vec![back]))
@@ -81,16 +113,16 @@ impl AccessCard {
         let texts = self.cards.texts(asker);
         let list = self.settings.access().await?;
         let owners = [people(&self.access.owners), people(&list.owners)].concat();
-        let denied = [people(&list.denied), list.denied_chats.clone()].concat();
-        let named = [owners, people(&list.users), list.chats.clone(), denied].map(|ids| self.names(ids));
-        let [owners, users, chats, denied] = join_all(named).await.try_into().unwrap_or_default();
+        let named = [owners, people(&list.users), list.chats.clone()].map(|ids| self.names(ids));
+        let [owners, users, chats] = join_all(named).await.try_into().unwrap_or_default();
         let or_nobody = |names: String| if names.is_empty() { texts.nobody().to_owned() } else { names };
         let mode = match self.access.mode {
             AccessMode::Pairing => texts.access_pairing(),
             AccessMode::Allowlist => texts.access_allowlist(),
             AccessMode::Open => texts.access_open(),
         };
-        let [owners, users, chats, denied] = [owners, users, chats, denied].map(or_nobody);
+        let [owners, users, chats] = [owners, users, chats].map(or_nobody);
+        let denied = self.unheard(asker).await?;
         let values = [
             ("owners", owners.as_str()),
             ("users", &users),
@@ -104,7 +136,7 @@ impl AccessCard {
         } else {
             format!("\n{}", fill(texts.access_bots(), &[("bots", &bots)]))
         };
-        let more = self.roles_and_bans(asker).await?;
+        let more = self.roles(asker).await?;
         let body = format!("{}{bots}{more}\n\n{}", fill(texts.access_list(), &values), texts.access_help());
         let people = Button::new(texts.button_people(), callback::People::List(0));
         let card = Card::text(body).row(vec![Button::new(texts.button_code(), callback::MakeCode), people]);
@@ -121,14 +153,19 @@ impl AccessCard {
     }
 
     /// Names with commas between them; empty for nobody.
-    async fn names(&self, ids: Vec<ChatId>) -> String {
+    pub(super) async fn names(&self, ids: Vec<ChatId>) -> String {
         let (named, others) = ids.split_at(ids.len().min(MAX_NAMED));
-        let mut names = join_all(named.iter().map(|id| self.cards.name_of(*id))).await;
+        let mut names = join_all(named.iter().map(|id| self.name_of(*id))).await;
         names.extend(others.iter().map(ToString::to_string));
         names.join(", ")
     }
 }
 
-fn people(users: &[UserId]) -> Vec<ChatId> {
-    users.iter().map(|user| ChatId(user.telegram_id().unwrap_or_default())).collect()
+pub(super) fn people(users: &[UserId]) -> Vec<ChatId> {
+    users.iter().map(number_of).collect()
+}
+
+/// The number that Telegram knows a person by.
+pub(super) fn number_of(user: &UserId) -> ChatId {
+    ChatId(user.telegram_id().unwrap_or_default())
 }

@@ -11,18 +11,24 @@ mod roles;
 use async_trait::async_trait;
 
 pub(super) use self::card::AccessCard;
+use self::card::number_of;
 use self::code::Codes;
 pub use self::request::AccessRequests;
 use self::roles::Wish;
 use super::card::Card;
 use super::command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
-use crate::callback::{Admit, AdmitGroup, Family, GiveRole, MakeCode, People};
+use crate::callback::{Admit, AdmitGroup, DenyHere, Family, GiveRole, MakeCode, People};
+use crate::send::Button;
 use figaro_base::ids::{ChatId, UserId};
+use figaro_base::text::one_line;
 use figaro_domain::access::{AccessChange, AllowedBot};
 use figaro_domain::audit::AuditActor;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::StoreError;
+
+/// The most characters of what was typed that a complaint repeats.
+const NAMED_CHARS: usize = 40;
 
 /// Whom `/allow` or `/deny` is about.
 enum Whom {
@@ -51,7 +57,10 @@ impl Whom {
             return Ok(if asker.place.is_group() { Self::Bot(bot) } else { Self::BotElsewhere });
         }
         if let Some(username) = argument.strip_prefix('@') {
-            return Ok(list.person_named(username).await?.map_or(Self::Unknown, Self::Person));
+            return Ok(list
+                .person_named(username, asker.place.chat)
+                .await?
+                .map_or(Self::Unknown, Self::Person));
         }
         Ok(match (argument.parse::<i64>(), request.replied) {
             (Ok(id), _) if id < 0 => Self::Group(ChatId(id)),
@@ -122,7 +131,7 @@ impl ChangeAccess {
             }
             Whom::Person(user) => {
                 person = user.telegram_id();
-                let who = self.list.name_of(&user).await;
+                let who = self.list.name_of(number_of(&user)).await;
                 (
                     if allows { AccessChange::AllowUser(user) } else { AccessChange::DenyUser(user) },
                     who,
@@ -130,10 +139,8 @@ impl ChangeAccess {
                 )
             }
             Whom::Group(chat) => (of_chat(allows, chat), cards.name_of(chat).await, by_name),
-            Whom::Here(chat) => {
-                let words = if allows { texts.allowed_chat() } else { texts.denied_chat() };
-                (of_chat(allows, chat), String::new(), words)
-            }
+            Whom::Here(_) if !allows => return Ok(ask_here(texts)),
+            Whom::Here(chat) => (AccessChange::AllowChat(chat), String::new(), texts.allowed_chat()),
             Whom::Bot(bot) => {
                 let name = bot.username.clone();
                 let words = if allows { texts.allowed_bot() } else { texts.denied_bot() };
@@ -142,7 +149,7 @@ impl ChangeAccess {
             Whom::BotElsewhere => return Ok(Card::text(texts.bot_elsewhere())),
             Whom::Nobody if allows => return self.list.card(asker).await,
             Whom::Nobody => return self.list.denied(asker).await,
-            Whom::Unknown => return Ok(Card::text(texts.need_number())),
+            Whom::Unknown => return Ok(Card::text(self.complaint(texts, request))),
         };
         let changed = settings.change_access(change, AuditActor::Person(asker.speaker.user.clone())).await?;
         let words = if changed { words } else { texts.nothing_changed() };
@@ -151,6 +158,23 @@ impl ChangeAccess {
             Some(person) => card.row(roles::buttons(texts, person, asker)),
             None => card,
         })
+    }
+
+    /// Why nobody can be told from the words: where somebody is named, what stands behind is no role or time.
+    fn complaint(&self, texts: &Texts, request: &Request<'_>) -> String {
+        let (first, rest) = request.argument.split_once(' ').unwrap_or((request.argument, ""));
+        let is_named = first.starts_with('@') || first.parse::<i64>().is_ok();
+        let extra = match (request.replied, is_named) {
+            (Some(_), false) => request.argument,
+            (_, true) => rest,
+            (None, false) => "",
+        };
+        let words = match extra {
+            "" => return texts.need_number().to_owned(),
+            _ if self.allows => texts.role_unknown(),
+            _ => texts.span_unknown(),
+        };
+        fill(words, &[("value", &one_line(extra, NAMED_CHARS))])
     }
 }
 
@@ -183,11 +207,14 @@ impl Command for ChangeAccess {
         if self.allows {
             &[Admit::NAME, AdmitGroup::NAME, MakeCode::NAME, GiveRole::NAME, People::NAME]
         } else {
-            &[]
+            &[DenyHere::NAME]
         }
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        if let Ok(here) = press.data.parse::<DenyHere>() {
+            return Ok(self.list.deny_here(here, press.asker).await?);
+        }
         if press.data.parse() == Ok(MakeCode) {
             let card = self.codes.make(press.asker).await?;
             self.list.cards.show(press.asker, card).await;
@@ -204,6 +231,14 @@ impl Command for ChangeAccess {
         }
         Ok(self.requests.decide(press.data.parse()?, press.asker).await?)
     }
+}
+
+/// Asks before the group is thrown out in which it is said.
+fn ask_here(texts: &Texts) -> Card {
+    Card::text(texts.deny_ask_here()).row(vec![
+        Button::new(texts.button_yes(), DenyHere::Yes),
+        Button::new(texts.button_back(), DenyHere::No),
+    ])
 }
 
 fn of_chat(allows: bool, chat: ChatId) -> AccessChange {

@@ -6,7 +6,7 @@ use futures::future::join_all;
 use super::super::asker::Asker;
 use super::super::card::{Card, ROWS, number, page_of, pager};
 use super::super::command::Pressed;
-use super::card::AccessCard;
+use super::card::{AccessCard, number_of};
 use super::roles::role_name;
 use crate::callback::{Page, People, Start};
 use crate::send::Button;
@@ -70,7 +70,7 @@ impl AccessCard {
                 role_name(texts, list.role_of(user, None))
             };
             let person = user.telegram_id().unwrap_or_default();
-            let label = format!("{} · {state}", self.name_of(user).await);
+            let label = format!("{} · {state}", self.name_of(number_of(user)).await);
             vec![Button::new(label, People::Open(person, number(page)))]
         };
         let rows = join_all(shown.into_iter().map(row)).await;
@@ -111,7 +111,11 @@ impl AccessCard {
                 Some(chat) => self.cards.name_of(chat).await,
                 None => texts.people_everywhere().to_owned(),
             };
-            lines.push(format!("{place}: {}", there.words(texts)));
+            let until = match there.ban.as_ref().and_then(|ban| ban.until) {
+                Some(until) => Some(self.spoken(until, asker).await?),
+                None => None,
+            };
+            lines.push(format!("{place}: {}", there.words(texts, until)));
             let label = fill(texts.button_lift(), &[("place", &place)]);
             lifts.push(vec![Button::new(label, People::Lift(person, there.chat, page))]);
         }
@@ -128,7 +132,7 @@ impl AccessCard {
         });
         let allow = Button::new(texts.button_allow(), People::Allow(person, page));
         let deny = Button::new(texts.button_deny(), People::Deny(person, page));
-        Ok(Card::titled(&self.name_of(&user).await, lines.join("\n"))
+        Ok(Card::titled(&self.name_of(number_of(&user)).await, lines.join("\n"))
             .row(roles.into())
             .row(vec![if is_denied { allow } else { deny }])
             .rows(lifts)
@@ -154,13 +158,11 @@ impl AccessCard {
 }
 
 impl There {
-    fn words(&self, texts: &Texts) -> String {
+    /// Until when a ban holds is given in words.
+    fn words(&self, texts: &Texts, until: Option<String>) -> String {
         let role = self.role.map(|role| role_name(texts, role).to_owned());
-        let ban = self.ban.as_ref().map(|ban| match ban.until {
-            Some(until) => fill(
-                texts.people_banned_until(),
-                &[("time", &until.format("%Y-%m-%d %H:%M UTC").to_string())],
-            ),
+        let ban = self.ban.as_ref().map(|_| match until {
+            Some(until) => fill(texts.people_banned_until(), &[("time", &until)]),
             None => texts.people_banned().to_owned(),
         });
         role.into_iter().chain(ban).collect::<Vec<_>>().join(", ")

@@ -1,10 +1,12 @@
 //! `/allow` with a role, and `/deny` with a time or for one chat: what an owner makes of somebody.
 
+use chrono::{DateTime, Utc};
+
 use super::super::asker::Asker;
 use super::super::card::Card;
 use super::super::command::Pressed;
-use super::card::AccessCard;
-use crate::callback::GiveRole;
+use super::card::{AccessCard, number_of, people};
+use crate::callback::{DenyHere, GiveRole};
 use crate::send::Button;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::access::AccessChange;
@@ -91,7 +93,7 @@ impl AccessCard {
         let (texts, now) = (self.cards.texts(asker), self.cards.now());
         let until = span.as_deref().and_then(Ban::span).map(|span| now + span);
         let chat = here.then_some(asker.place.chat);
-        let who = self.name_of(&user).await;
+        let who = self.name_of(number_of(&user)).await;
         let change = AccessChange::Ban { ban: Ban { user, chat, until }, at: now };
         self.settings.change_access(change, AuditActor::Person(asker.speaker.user.clone())).await?;
         let words = match (here, &span) {
@@ -100,6 +102,16 @@ impl AccessCard {
             (false, _) => texts.banned_for(),
         };
         Ok(Card::text(fill(words, &[("id", &who), ("span", span.as_deref().unwrap_or_default())])))
+    }
+
+    /// Does what is said to the question whether the group may talk to the bot no more.
+    pub(super) async fn deny_here(&self, here: DenyHere, asker: &Asker) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let change = AccessChange::DenyChat(asker.place.chat);
+        let by = AuditActor::Person(asker.speaker.user.clone());
+        let is_changed = here == DenyHere::Yes && self.settings.change_access(change, by).await?;
+        let words = if is_changed { texts.denied_chat() } else { texts.still_so() };
+        Ok(Pressed::both(words, Card::text(words)))
     }
 
     /// Does what a button of a role says.
@@ -114,7 +126,7 @@ impl AccessCard {
         if self.owns(&user).await? {
             return Ok(texts.owner_has_no_role().to_owned());
         }
-        let who = self.name_of(&user).await;
+        let who = self.name_of(number_of(&user)).await;
         let change = AccessChange::GiveRole(GivenRole { user, chat: give.chat, role: give.role });
         self.settings.change_access(change, AuditActor::Person(asker.speaker.user.clone())).await?;
         let words = match (give.role, give.chat) {
@@ -127,24 +139,41 @@ impl AccessCard {
         Ok(fill(words, &[("id", &who)]))
     }
 
-    /// Lines of roles and of bans that are not over, for the list; empty where there are none.
-    pub(super) async fn roles_and_bans(&self, asker: &Asker) -> Result<String, StoreError> {
-        let (texts, list, now) = (self.cards.texts(asker), self.settings.access().await?, self.cards.now());
+    /// Lines of roles, for the list; empty where there are none.
+    pub(super) async fn roles(&self, asker: &Asker) -> Result<String, StoreError> {
+        let (texts, list) = (self.cards.texts(asker), self.settings.access().await?);
         let mut lines = String::new();
         for given in list.roles.iter().take(MAX_SHOWN) {
             let (who, place) = self.who_and_where(&given.user, given.chat).await;
             lines.push_str(&format!("\n{who}: {}{place}", role_name(texts, given.role)));
         }
+        Ok(lines)
+    }
+
+    /// Everybody who is not heard now, with where and until when; the word for nobody where there are none.
+    pub(super) async fn unheard(&self, asker: &Asker) -> Result<String, StoreError> {
+        let (texts, list, now) = (self.cards.texts(asker), self.settings.access().await?, self.cards.now());
+        let denied = self.names([people(&list.denied), list.denied_chats.clone()].concat()).await;
+        let mut all: Vec<String> = (!denied.is_empty()).then_some(denied).into_iter().collect();
         for ban in list.bans.iter().filter(|ban| !ban.is_over(now)).take(MAX_SHOWN) {
             let (who, place) = self.who_and_where(&ban.user, ban.chat).await;
-            let until =
-                ban.until.map_or("…".to_owned(), |until| until.format("%Y-%m-%d %H:%M UTC").to_string());
-            lines.push_str(&format!(
-                "\n{}{place}",
-                fill(texts.access_ban(), &[("id", &who), ("time", &until)])
-            ));
+            let who = format!("{who}{place}");
+            all.push(match ban.until {
+                Some(until) => {
+                    let time = self.spoken(until, asker).await?;
+                    fill(texts.access_ban(), &[("id", &who), ("time", &time)])
+                }
+                None => who,
+            });
         }
-        Ok(lines)
+        Ok(if all.is_empty() { texts.nobody().to_owned() } else { all.join(", ") })
+    }
+
+    /// A time as people say it, by the clock of the chat.
+    pub(super) async fn spoken(&self, at: DateTime<Utc>, asker: &Asker) -> Result<String, StoreError> {
+        let zone = self.settings.chat_config(asker.place.chat).await?.timezone.unwrap_or(self.default_zone);
+        let [at, now] = [at, self.cards.now()].map(|time| time.with_timezone(&zone));
+        Ok(self.cards.texts(asker).spoken(&at, &now))
     }
 
     async fn who_and_where(&self, user: &UserId, chat: Option<ChatId>) -> (String, String) {
@@ -152,7 +181,7 @@ impl AccessCard {
             Some(chat) => format!(" ({})", self.cards.name_of(chat).await),
             None => String::new(),
         };
-        (self.name_of(user).await, place)
+        (self.name_of(number_of(user)).await, place)
     }
 }
 

@@ -81,7 +81,7 @@ impl Agents {
         if !cards.may_change(asker).await {
             return Ok(Card::text(cards.texts(asker).admin_only()));
         }
-        let clears = [DEFAULT_AGENT, "clear"].iter().any(|word| name.eq_ignore_ascii_case(word));
+        let clears = name.eq_ignore_ascii_case(DEFAULT_AGENT) || cards.languages.locales.clears(name);
         let agent = match (!clears).then(|| self.0.named(asker, name)).transpose() {
             Ok(agent) => agent,
             Err(complaint) => return Ok(Card::text(complaint)),

@@ -25,10 +25,11 @@ use crate::callback::{Choice, Config as Press, Family, Field, Model, Persona, Re
 use crate::inbound::Me;
 use crate::send::Button;
 use figaro_base::ids::{ChatId, UserId};
+use figaro_base::text::one_line;
 use figaro_domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use figaro_domain::delivery::Author;
 use figaro_prompts::Prompts;
-use figaro_prompts::texts::{Texts, fill};
+use figaro_prompts::texts::{Texts, fill, name_a_language};
 use figaro_store::{SettingsStore, StoreError};
 
 /// Languages offered as buttons, by their own names; any other can be typed.
@@ -36,6 +37,8 @@ const LANGUAGES: [&str; 6] = ["English", "Português", "Español", "Deutsch", "�
 
 /// So many agents are offered as buttons; any other can be typed.
 const MAX_CHOICES: usize = 12;
+/// The most characters of what was typed that a complaint repeats.
+const NAMED_CHARS: usize = 40;
 
 /// Shows and changes the settings of a chat.
 #[derive(Debug)]
@@ -135,7 +138,7 @@ impl Config {
         if value.trim().is_empty() {
             return Ok(self.ask(asker, &config, field));
         }
-        let value = Some(value.trim()).filter(|value| !value.eq_ignore_ascii_case("clear"));
+        let value = Some(value.trim()).filter(|value| !self.cards.languages.locales.clears(value));
         match self.change(asker, field, value).await? {
             Ok(hint) => Ok(with_hint(self.card(&self.cards.again(asker).await).await?, hint)),
             Err(complaint) => Ok(Card::text(complaint)),
@@ -280,20 +283,33 @@ impl Config {
         let texts = self.cards.texts(asker);
         let none = ConfigPatch::default();
         let owned = Some(value.map(str::to_owned));
-        Ok(match field {
-            Field::Language => ConfigPatch { language: owned, ..none },
-            Field::Tone => ConfigPatch { personality: owned, ..none },
-            Field::Instructions => ConfigPatch { custom_prompt: owned, ..none },
-            Field::Agent => {
+        Ok(match (field, value) {
+            (Field::Language, Some(value)) if !name_a_language(value) => {
+                return Err(fill(
+                    texts.config_language_unknown(),
+                    &[("value", &one_line(value, NAMED_CHARS))],
+                ));
+            }
+            (Field::Language, _) => ConfigPatch { language: owned, ..none },
+            (Field::Tone, _) => ConfigPatch { personality: owned, ..none },
+            (Field::Instructions, _) => ConfigPatch { custom_prompt: owned, ..none },
+            (Field::Agent, _) => {
                 let agent = value.map(|name| self.agents.named(asker, name)).transpose()?;
                 ConfigPatch { agent: Some(agent), ..none }
             }
-            Field::Answers => {
+            (Field::Answers, _) => {
                 let when = value.map_or(Some(AnswerWhen::default()), AnswerWhen::named);
-                let when = when.ok_or_else(|| texts.config_usage().to_owned())?;
+                let when = when.ok_or_else(|| Self::answers_usage(texts))?;
                 ConfigPatch { answer_when: Some(when), ..none }
             }
         })
+    }
+
+    /// What the setting of answers takes, by the words that are typed.
+    fn answers_usage(texts: &Texts) -> String {
+        let one = |when: &AnswerWhen| format!("• {} – {}", when.name(), when_words(texts, *when));
+        let all: Vec<String> = AnswerWhen::ALL.iter().map(one).collect();
+        format!("{}\n{}", texts.config_answers_usage(), all.join("\n"))
     }
 
     /// Changes a setting: a word to add to the card, or a complaint.

@@ -5,6 +5,7 @@ use crate::callback::{Forget, SaidKey, Search};
 use crate::send::Button;
 use figaro_base::text::one_line;
 use figaro_domain::erasure::{Erased, Said};
+use figaro_markup::render;
 use figaro_prompts::texts::{Texts, fill};
 
 /// What a card shows of a message.
@@ -36,7 +37,7 @@ pub(super) fn ask_said(texts: &Texts, said: &Said) -> Card {
 pub(super) fn found(texts: &Texts, search: Search, said: &[Said], page: usize, total: usize) -> Card {
     let row = |said: &Said| {
         let who = if said.is_answer { format!("{}: ", texts.export_bot()) } else { String::new() };
-        let label = one_line(&format!("{who}{}", said.text), ROW_CHARS);
+        let label = one_line(&format!("{who}{}", render(&said.text).text), ROW_CHARS);
         vec![Button::new(label, Forget::AskSaid(SaidKey(said.at)))]
     };
     let all = Button::new(

@@ -175,12 +175,14 @@ impl Forget {
     async fn search(&self, asker: &Asker, words: &str) -> Result<Card, StoreError> {
         let (texts, user, chat) = (self.cards.texts(asker), &asker.speaker.user, asker.place.chat);
         let of = if self.cards.may_change(asker).await { None } else { Some(user.clone()) };
+        // Somebody else's messages with these words may be kept, and are not told of.
+        let none = if of.is_none() { texts.forget_not_found() } else { texts.forget_not_found_group() };
         let search = SaidSearch { chat, words: words.to_owned(), of, limit: MAX_FOUND };
         let places: Vec<SaidAt> =
             self.erasures.said_with(&search).await?.iter().map(|said| said.at).collect();
         let number = self.searches.keep(Found { chat, by: user.clone(), places });
         let card = self.found(asker, number, 0).await?;
-        Ok(card.unwrap_or_else(|| Card::text(texts.forget_not_found())))
+        Ok(card.unwrap_or_else(|| Card::text(none)))
     }
 
     /// A page of what a search has found; `None` if nothing is left of it, or it is somebody else's or too old.

@@ -106,7 +106,8 @@ impl Model {
             };
         }
         let model = match word.as_str() {
-            "default" | "clear" => None,
+            "default" => None,
+            word if self.0.cards.languages.locales.clears(word) => None,
             _ => match self.0.chosen(asker, first).await {
                 Ok(model) => Some(model),
                 Err(complaint) => return Ok(Card::text(complaint)),
@@ -134,7 +135,7 @@ impl Model {
     }
 
     async fn change_setting(&self, asker: &Asker, name: &str, value: &str) -> Result<Card, StoreError> {
-        let value = Some(value).filter(|value| *value != "clear");
+        let value = Some(value).filter(|value| !self.0.cards.languages.locales.clears(value));
         match Generation::default().with(name, value) {
             Ok(_) => {
                 let setting = Some((name.to_owned(), value.map(str::to_owned)));

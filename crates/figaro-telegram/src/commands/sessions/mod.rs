@@ -168,7 +168,7 @@ impl Sessions {
             return Ok(Pressed::both(texts.gone(), self.list(asker, 0).await?));
         }
         // What waited in the other one was given up.
-        self.parked.reload().await?;
+        self.parked.reload(Some(&asker.speaker.name)).await?;
         let name = self.name(asker, &session).await?;
         let toast = fill(texts.session_switched(), &[("name", &name)]);
         Ok(Pressed::both(toast, self.card(asker, session).await?))
