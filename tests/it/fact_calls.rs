@@ -6,7 +6,7 @@ use figaro_offline::model::{Gate, Reply};
 
 use super::memories::{proposes, remembered, remembering};
 use crate::support::calls::says;
-use crate::support::scene::text;
+use crate::support::scene::{labels, text};
 use crate::support::{ANN, BOB, Bot, World};
 
 /// Bob says this, and has his answer.
@@ -134,5 +134,17 @@ async fn a_model_that_never_fits_is_left_alone_and_the_owner_is_told() {
     let line =
         "openai:offline does not answer as asked when facts are taken from messages; it is asked again";
     assert!(text(&status).contains(line), "{status}");
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn whoever_looks_at_their_memories_sees_what_they_have_just_said() {
+    let (world, bot) = patient().await;
+    world.script.extract_when("I live in Riga.", proposes(&[("I live in Riga", "Lives in Riga")]));
+    says_so(&world, "I live in Riga.").await;
+    world.caught_up().await;
+    assert!(world.model.extraction_requests().is_empty());
+    let card = world.told(BOB, BOB, "/memory").await;
+    assert!(labels(&card).iter().any(|label| label.contains("Lives in Riga")), "{card}");
     assert!(bot.stop().success());
 }

@@ -56,6 +56,8 @@ pub(super) async fn stand_in(
     }
     // It costs nothing, and a bound in dollars alone refuses what has no price.
     set(values, "LLM_PRICES", &format!("{}:{MODEL}=0/0", default.name));
+    // Nobody who tries the demo waits a minute to see what is remembered.
+    set(values, "MEMORY_DELAY", "0");
     set(values, "TAVILY_API_KEY", tavily::KEY);
     set(values, "TAVILY_BASE_URL", search.url());
     Ok(true)

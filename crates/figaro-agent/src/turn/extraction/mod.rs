@@ -45,6 +45,8 @@ const READING: Reading = Reading { messages: 10, before: 6, tries: 4 };
 const MAX_RECORDS: usize = 60;
 /// The bound on the answer; models that reason do so before it.
 const MAX_TOKENS: u32 = 2_000;
+/// So long somebody who looks at their memories waits for what they have just said.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// How long an answer may take.
 const LIMIT: Duration = Duration::from_secs(90);
 /// After a try in vain so many minutes pass, each time more; after a failure that is no try as many as after the first.
@@ -161,6 +163,17 @@ impl Extractor {
         if self.is_on() && self.pending.hurry(user) {
             self.attend_to(user);
         }
+    }
+
+    /// Has the messages of a person read now, as they want to see what is remembered; waits for it, but not long.
+    pub async fn catch_up(&self, user: &UserId) {
+        self.look(user);
+        let reading = async {
+            while self.pending.is_reading(user) {
+                tokio::time::sleep(PATIENCE / 100).await;
+            }
+        };
+        drop(tokio::time::timeout(PATIENCE, reading).await);
     }
 
     /// Goes on with what a stop, a used budget or a missing consent has left, until the bot stops.

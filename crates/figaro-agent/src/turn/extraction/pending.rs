@@ -59,6 +59,11 @@ impl Pending {
         self.people.lock().contains_key(user)
     }
 
+    /// Whether the messages of a person are being read, or are about to be.
+    pub(super) fn is_reading(&self, user: &UserId) -> bool {
+        self.people.lock().get(user).is_some_and(|waiting| waiting.not_before <= Instant::now())
+    }
+
     /// Puts off a person whose messages could not be read.
     pub(super) fn rest(&self, user: &UserId, pause: Duration) {
         self.note(user, |waiting| {

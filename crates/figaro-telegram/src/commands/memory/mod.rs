@@ -67,6 +67,7 @@ impl Command for Memory {
         if asker.place.is_group() {
             return Ok(Card::text(self.cards.texts(asker).memory_private()).into());
         }
+        self.extractor.catch_up(&asker.speaker.user).await;
         self.list(asker, 0).await.map(Outcome::Card)
     }
 
