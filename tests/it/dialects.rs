@@ -132,7 +132,7 @@ fn piece(index: Value, id: Value, name: Value, arguments: Value) -> Value {
 const NOTE: &str = r#"{"content":"b","key":"a"}"#;
 const NOTED: &str = r#"add_note{"content":"b","key":"a"}"#;
 
-/// One whole call.
+/// A call with its arguments in one event, as the Chat dialect sends it.
 fn call(name: &str, arguments: impl Into<Value>) -> String {
     chat_calls(&[json!([piece(json!(0), json!("x"), json!(name), arguments.into())])])
 }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use figaro_offline::model::{Gate, Reply};
 
-use super::memories::{proposes, remembered, remembering};
+use super::memories::{ON, proposes, remembered, remembering};
+use super::task_tools::start;
 use crate::support::calls::says;
 use crate::support::scene::{labels, text};
 use crate::support::{ANN, BOB, Bot, World};
@@ -146,5 +147,26 @@ async fn whoever_looks_at_their_memories_sees_what_they_have_just_said() {
     assert!(world.model.extraction_requests().is_empty());
     let card = world.told(BOB, BOB, "/memory").await;
     assert!(labels(&card).iter().any(|label| label.contains("Lives in Riga")), "{card}");
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn an_answer_that_is_cut_is_not_complained_of_and_counts_as_a_try() {
+    let (world, bot) = remembering(&[]).await;
+    let cut = || Reply::text("{\"items\": [").cut_by_length();
+    world.script.extract_when("I live in Riga.", cut());
+    says_so(&world, "I live in Riga.").await;
+    bot.logged("they are read again later").await;
+    assert!(bot.stop().success());
+    for readings in 2..=4 {
+        world.script.extract_when("I live in Riga.", cut());
+        let bot = start(&world, &[ON]).await;
+        bot.logged("they are read again later").await;
+        assert_eq!(world.model.extraction_requests().len(), readings, "one call each");
+        assert!(bot.stop().success());
+    }
+    let bot = start(&world, &[ON]).await;
+    bot.logged("every try failed").await;
+    assert_eq!(world.model.extraction_requests().len(), 4);
     assert!(bot.stop().success());
 }

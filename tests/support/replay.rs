@@ -22,7 +22,7 @@ pub struct Sent {
     breaks: bool,
     /// It comes in pieces of so many bytes.
     piece: usize,
-    /// One more header.
+    /// The same reply with a header more.
     header: &'static str,
 }
 

@@ -70,7 +70,7 @@ impl Slots {
         }
     }
 
-    /// Whether questions need the place of this number; the newest work makes room first.
+    /// `true` if questions need the place of this number; the newest work makes room first.
     fn needs(&self, provider: &str, number: u64) -> bool {
         let mut all = self.taken.lock();
         let Some((_, taken)) = of(&mut all, provider) else { return false };

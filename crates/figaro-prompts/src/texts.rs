@@ -224,7 +224,7 @@ pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
 /// The languages there are, one a line: its ISO 639 code, a colon, and its names in the languages spoken most and its own.
 const LANGUAGES: &str = include_str!("languages.txt");
 
-/// Whether words name a language that exists, also among other words: `Latvian`, `latviešu`, `Brazilian Portuguese`, `lv-LV`.
+/// Looks for a language that exists among words: `Latvian`, `latviešu`, `Brazilian Portuguese`, `lv-LV`.
 #[must_use]
 pub fn name_a_language(words: &str) -> bool {
     let (tag, said) = (primary(words.trim()).to_lowercase(), plain(words));

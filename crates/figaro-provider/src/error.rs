@@ -89,7 +89,7 @@ impl ProviderError {
         WORDS.iter().any(|words| said.contains(words))
     }
 
-    /// Whether the model had set to work: it may cost something though nothing came back. All else was refused.
+    /// `true` if the model had set to work: it may cost something though nothing came back. All else was refused.
     #[must_use]
     pub const fn was_taken_up(&self) -> bool {
         matches!(self, Self::Cut(_) | Self::Stalled(_) | Self::Garbled(_))

@@ -98,7 +98,7 @@ pub(super) enum Mark {
 type Known = (&'static str, Mark);
 
 impl Block {
-    /// Whether its marks can mean nothing but reasoning, also within an answer.
+    /// `true` if its marks can mean nothing but reasoning, also within an answer.
     pub(super) fn is_plain(&self) -> bool {
         self.open.contains("think")
     }

@@ -67,7 +67,7 @@ pub(super) struct Tables<'a> {
     pub(super) calls: Table<'a, ToolCall>,
     /// Background by conversation and time.
     pub(super) background: Table<'a, Inbound>,
-    /// Who wrote in groups, by chat and person.
+    /// The people who wrote in groups, by chat and person.
     pub(super) people: Table<'a, Seen>,
     /// Replies on their way, by id.
     pub(super) deliveries: Table<'a, Outgoing>,

@@ -146,7 +146,7 @@ impl FromStr for MakeCode {
 /// The buttons under the question whether nobody in the group may talk to the bot any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DenyHere {
-    /// Nobody may.
+    /// The whole group is shut out: yes, after the question.
     Yes,
     /// It stays as it is.
     No,

@@ -70,7 +70,7 @@ pub struct TelegramTools {
     pub limiter: Arc<RateLimiter>,
     /// Which messages the model sent.
     pub outbox: Arc<dyn OutboxStore>,
-    /// Who wrote in groups: a name in the place of a person's id means one of them.
+    /// The people who wrote in groups: a name in the place of a person's id means one of them.
     pub people: Arc<dyn PeopleStore>,
     /// Where what is decided is noted.
     pub audit: Arc<dyn AuditStore>,

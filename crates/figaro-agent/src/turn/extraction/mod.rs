@@ -138,7 +138,7 @@ enum Failed {
 }
 
 impl Failed {
-    /// Whether it counts as a try: an answer of no use, and one that never came.
+    /// `true` for an answer of no use and for one that never came: they count as a try.
     const fn is_try(&self) -> bool {
         matches!(self, Self::Answer(_) | Self::Cut | Self::Store(_) | Self::Model(LedgerError::Slow))
     }
@@ -256,10 +256,7 @@ impl Extractor {
             return self.ask(user, &batch).await;
         }
         let read = self.read(user, &batch).await;
-        // An answer of no use and one that never came count as tries.
-        let counts =
-            matches!(read, Err(Failed::Answer(_) | Failed::Model(LedgerError::Slow) | Failed::Store(_)));
-        if read.is_err() && !counts {
+        if read.as_ref().is_err_and(|error| !error.is_try()) {
             self.facts.return_unread(user, &ids(&batch)).await?;
         }
         read.map(|()| true)
@@ -335,15 +332,13 @@ impl Extractor {
             .items
             .push(Item::user(format!("That cannot be read: {complaint}. Reply with the JSON alone.")));
         let answer = self.ask_model(&model, &request, &payer).await?;
-        match read(&answer) {
-            Ok(_) => self.misfits.fits(&model),
-            Err(_) => {
-                if let Some(until) = self.misfits.misfits(&model, self.clock.now()) {
-                    tracing::warn!(%model, %until, "the model cannot be used to take facts from messages; it is left alone");
-                }
-            }
+        let proposals = read(&answer).map_err(Failed::Answer);
+        if proposals.is_ok() {
+            self.misfits.fits(&model);
+        } else if let Some(until) = self.misfits.misfits(&model, self.clock.now()) {
+            tracing::warn!(%model, %until, "the model cannot be used to take facts from messages; it is left alone");
         }
-        read(&answer).map_err(Failed::Answer)
+        proposals
     }
 
     async fn ask_model(&self, model: &ModelName, request: &Request, payer: &Payer) -> Result<String, Failed> {

@@ -54,12 +54,12 @@ impl Pending {
         self.note(user, |waiting| waiting.at = Instant::now())
     }
 
-    /// Whether somebody attends to a person.
+    /// `true` while a job waits for, or reads, the messages of a person.
     pub(super) fn has(&self, user: &UserId) -> bool {
         self.people.lock().contains_key(user)
     }
 
-    /// Whether the messages of a person are being read, or are about to be.
+    /// `true` while the messages of a person are being read, or are about to be.
     pub(super) fn is_reading(&self, user: &UserId) -> bool {
         self.people.lock().get(user).is_some_and(|waiting| waiting.not_before <= Instant::now())
     }

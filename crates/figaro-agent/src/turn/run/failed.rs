@@ -30,7 +30,7 @@ impl Run {
         order.get(at.map_or(0, |at| at + 1)..).unwrap_or_default()
     }
 
-    /// Whether the next model is asked in place of one that has written this. Silence counts where it is an answer: once a tool or a
+    /// `true` if the next model is asked in place of one that has written this. Silence counts where it is an answer: once a tool or a
     /// child has spoken, in a group, and for a program that is told where an answer was cut.
     pub(super) fn is_passed_on(&self, pass: &Pass) -> bool {
         let says_nothing = pass.text.trim().is_empty() && (pass.calls.is_empty() || !self.may_call());

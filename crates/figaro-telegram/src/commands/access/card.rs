@@ -29,7 +29,7 @@ pub(in super::super) struct AccessCard {
     pub(super) cards: Cards,
     pub(super) settings: Arc<dyn SettingsStore>,
     pub(super) access: AccessSettings,
-    /// Who wrote in groups.
+    /// The people who wrote in groups, named on the card.
     people: Arc<dyn PeopleStore>,
     /// The zone of chats that set none.
     pub(super) default_zone: Tz,
