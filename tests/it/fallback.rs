@@ -145,3 +145,20 @@ async fn a_service_that_says_when_to_come_back_is_waited_for_or_its_time_is_told
     assert_eq!(first.requests().len(), 4, "nobody waits for long");
     assert!(bot.stop().success());
 }
+
+#[tokio::test]
+async fn where_another_model_stands_in_no_service_is_waited_for_long() {
+    let busy = json!({"error": {"message": "busy"}});
+    let world = World::new().await;
+    let first = Replay::start(vec![
+        Sent::document(429, &busy).with_header("retry-after: 30"),
+        chat(json!({"content": "Two loaves."}), "stop"),
+    ])
+    .await;
+    let second = Replay::start(vec![stand_in()]).await;
+    let bot = both(&world, &first, &second).spawn();
+    bot.ready().await;
+    assert_eq!(world.ask("how many loaves?").await["text"], "I stand in.");
+    assert_eq!(first.requests().len(), 1);
+    assert!(bot.stop().success());
+}

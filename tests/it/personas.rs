@@ -250,6 +250,19 @@ async fn people_write_their_own_which_ranks_below_the_rules_and_outlives_a_kill(
 }
 
 #[tokio::test]
+async fn a_sentence_that_begins_like_a_setting_stays_an_instruction() {
+    let world = World::new().await;
+    let bot = world.start().await;
+    world.otherwise(Reply::text("Fine."));
+    world.ask("/persona new Bosun: Teach well.\nLanguage: short sentences, no jargon.").await;
+    let request = world.request(ANN, ANN, "teach me").await;
+    let told = request.body.to_string();
+    assert!(told.contains("Language: short sentences, no jargon."), "{told}");
+    assert!(!told.contains("Answer in this language"), "{told}");
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
 async fn a_persona_written_in_a_chat_sets_what_one_of_a_file_may_set() {
     let world = World::new().await;
     let bot = world.start().await;

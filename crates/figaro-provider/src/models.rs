@@ -576,6 +576,12 @@ mod tests {
                 vec![says("B"), whole()],
                 vec!["b:y", "B", "."],
             ),
+            // What one service does not answer is taken to no other.
+            (
+                vec![Err(ProviderError::Refused("against the content policy".into()))],
+                vec![says("B"), whole()],
+                vec!["refused"],
+            ),
         ];
         for (first, second, wanted) in cases {
             let case = format!("{first:?} {second:?}");
