@@ -23,7 +23,7 @@ pub trait ProfileStore: Debug + Send + Sync {
     /// was never seen.
     async fn wish(&self, user: &UserId, chat: ChatId, change: WishesPatch) -> Result<Option<UserProfile>>;
     /// Takes in, durably, what a person says to facts about them being remembered; a refusal also has no facts taken from what
-    /// they have said so far. Gives their profile then; nothing is written of somebody who was never seen.
+    /// they have said so far, and that they were asked takes the place of no answer. Gives their profile then; nothing is written of somebody who was never seen.
     async fn set_consent(
         &self,
         user: &UserId,

@@ -58,6 +58,10 @@ impl ProfileStore for KvStore {
                 facts::skip(tables, changes, &key)?;
             }
             let Some(mut profile) = tables.profiles.get(&key)? else { return Ok(None) };
+            // Whoever answers at once may do so before it is noted that they were asked.
+            if consent == Consent::Asked && profile.consent != Consent::Unasked {
+                return Ok(Some(profile));
+            }
             profile.consent = consent;
             changes.put(&tables.profiles, &key, &profile)?;
             pins::consent_changed(tables, changes, &profile, now)?;
