@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::NaiveDate;
 use futures::{StreamExt, stream};
 use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout_at};
 
 use super::Ledger;
 use super::slots::Slot;
@@ -27,6 +29,8 @@ const MAX_OTHER_BYTES: usize = 1024 * 1024;
 const BYTES_PER_UNSEEN_TOKEN: u64 = 4;
 /// What an event of that kind counts at least.
 const OTHER_EVENT_BYTES: usize = 256;
+/// An answer takes so long at most, however much may still come: models of one's own may repeat themselves for ever.
+const MOST_TIME: Duration = Duration::from_secs(15 * 60);
 
 /// A call under way. Dropping it cancels the call and books what it came to by then.
 pub struct MeteredStream {
@@ -43,6 +47,8 @@ pub struct MeteredStream {
 pub(super) struct Room {
     written: usize,
     other: usize,
+    /// From the first look for an answer on.
+    until: Option<Instant>,
 }
 
 impl Room {
@@ -50,7 +56,7 @@ impl Room {
     pub(super) fn new(max_tokens: Option<u32>) -> Self {
         let tokens = max_tokens.map_or(MAX_OUTPUT, u64::from).min(MAX_ASKED_OUTPUT);
         let written = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN);
-        Self { written, other: MAX_OTHER_BYTES }
+        Self { written, other: MAX_OTHER_BYTES, until: None }
     }
 
     /// Takes an event in; `false` once there is no room for it.
@@ -129,17 +135,24 @@ impl MeteredStream {
         Self { stream, bill, may_search, room, _slot: slot }
     }
 
-    /// The next piece of the answer; `None` at its end. An answer that goes on beyond its bound ends there, as one does
+    /// The next piece of the answer; `None` at its end. An answer that goes on beyond its bounds of length and time ends there, as one does
     /// that the provider ends at the bound on its tokens.
     pub async fn next(&mut self) -> Option<Result<Event, ProviderError>> {
         self.bill.ask();
-        let mut event = self.stream.next().await;
+        let until = *self.room.until.get_or_insert_with(|| Instant::now() + MOST_TIME);
+        let mut event = match timeout_at(until, self.stream.next()).await {
+            Ok(event) => event,
+            Err(_elapsed) => {
+                tracing::warn!(model = ?self.bill.model, "an answer takes longer than it may; the rest is not read");
+                self.end();
+                self.stream.next().await
+            }
+        };
         if let Some(Ok(more)) = &event
             && !self.room.take(more)
         {
             tracing::warn!(model = ?self.bill.model, "an answer is longer than it may be; the rest is not read");
-            let end = Event::Completed { finish: Finish::Length, usage: None };
-            self.stream = stream::iter([Ok(end)]).boxed();
+            self.end();
             event = match event {
                 Some(Ok(Event::TextDelta(text))) => {
                     let fits = text.floor_char_boundary(self.room.written);
@@ -179,6 +192,12 @@ impl MeteredStream {
             Some(Ok(Event::Found(_) | Event::Source(_) | Event::Private(_) | Event::Reasoned)) | None => {}
         }
         event
+    }
+
+    /// Ends the call as if the provider had at the bound on its tokens.
+    fn end(&mut self) {
+        let end = Event::Completed { finish: Finish::Length, usage: None };
+        self.stream = stream::iter([Ok(end)]).boxed();
     }
 
     /// Whether the provider may search the web in this call, which the caps may not leave room for.
