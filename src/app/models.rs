@@ -6,6 +6,7 @@ use super::failure::Refusal;
 use figaro_config::{ModelChoice, ModelSettings};
 use figaro_domain::model::ModelName;
 use figaro_provider::address::Addressed;
+use figaro_provider::learning::Learning;
 use figaro_provider::models::Models;
 use figaro_provider::retry::{Retry, RetryPolicy};
 use figaro_provider::{Provider, Providers};
@@ -39,6 +40,7 @@ pub(super) fn models(
             )));
         }
         let inner = Addressed::wrap(inner, &descriptor.spec, &provider.base_url);
+        let inner = Arc::new(Learning::new(inner, &settings.abilities));
         built.push(Arc::new(Retry::new(inner, policy)));
     }
     let own = settings

@@ -33,6 +33,7 @@ mod demo_examples;
 mod dialects;
 mod discovery;
 mod dm;
+mod echoes;
 mod embedder;
 #[cfg(feature = "local-embedder")]
 mod embedder_local;
@@ -48,6 +49,7 @@ mod init;
 mod language_crawl;
 mod languages;
 mod languages_of_memory;
+mod learned;
 mod live;
 mod load;
 mod long_answers;

@@ -292,6 +292,7 @@ async fn a_conversation_with_thoughts_calls_and_pictures_goes_on_with_any_model(
     let bot = world
         .many()
         .set("OPENAI_MODEL", "gpt-5-mini")
+        .set("MODEL_CAPABILITIES", "compatible:offline-text=tools")
         .set("HISTORY_TOKENS", "100000")
         .set("OLLAMA_BASE_URL", world.model.ollama_url())
         .set("OLLAMA_MODEL", "llama3.2")

@@ -207,7 +207,8 @@ async fn a_model_that_does_not_see_says_so_or_gets_the_words() {
 #[tokio::test]
 async fn a_stand_in_that_does_not_see_is_told_of_what_it_does_not_get() {
     let world = World::new().await;
-    let bot = world.many().set("LLM_FALLBACK", "compatible:offline-text").spawn();
+    let recipe = world.many().set("LLM_FALLBACK", "compatible:offline-text");
+    let bot = recipe.set("MODEL_CAPABILITIES", "compatible:offline-text=tools").spawn();
     bot.ready().await;
     world.script.push(Reply::status(401, "no"));
     world.script.push(Reply::text("I am blind."));

@@ -3,12 +3,14 @@
 //!
 //! Public types to start from: [`Settings`], [`Variables`], [`Values`], [`Faults`].
 
+mod abilities;
 mod embedder;
 mod env_file;
 mod faults;
 mod http;
 mod log;
 mod models;
+mod of_model;
 mod reader;
 mod servers;
 mod spending;
@@ -26,6 +28,7 @@ use chrono::TimeDelta;
 use chrono_tz::Tz;
 use figaro_mcp::proxy::Proxies;
 
+pub use abilities::Abilities;
 pub use embedder::EmbedderSettings;
 pub use env_file::{ENV_FILE, EnvFile};
 pub use faults::Faults;
@@ -37,10 +40,11 @@ pub use http::{
 pub use log::{LogFormat, LogSettings};
 use models::read_idle_timeout;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};
+pub use of_model::OfModel;
 use reader::Reader;
 pub use reader::looks_secret;
 pub use servers::{KnownValues, ServersSettings, is_inherited};
-pub use spending::{PriceSetting, SpendingSettings};
+pub use spending::{SpendingSettings, TokenPrice};
 pub use store::{EngineKind, NoStoreUrl, StoreUrl};
 pub(crate) use tasks::TaskSettings;
 pub use telegram::TelegramSettings;

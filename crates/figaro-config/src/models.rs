@@ -8,7 +8,9 @@ use std::time::Duration;
 use figaro_mcp::proxy::Proxies;
 use url::{Host, Url};
 
+use super::abilities::Abilities;
 use super::faults::Faults;
+use super::of_model::OfModel;
 use super::reader::Reader;
 use super::variables::Variables;
 use figaro_base::secret::{ExposeSecret, SecretString};
@@ -73,6 +75,8 @@ pub struct ModelSettings {
     pub idle_timeout: Duration,
     /// A server of one's own answers so many requests at a time ([`Self::own_servers`]).
     pub slots: usize,
+    /// What models can do where the owner knows better than the list.
+    pub abilities: Vec<OfModel<Abilities>>,
 }
 
 impl ModelSettings {
@@ -95,6 +99,7 @@ impl ModelSettings {
             proxies: reader.proxies("LLM_PROXY"),
             idle_timeout: read_idle_timeout(reader),
             slots: read_slots(reader),
+            abilities: Abilities::read(reader),
         }
     }
 
@@ -115,6 +120,7 @@ impl ModelSettings {
             proxies: reader.proxies("LLM_PROXY"),
             idle_timeout: read_idle_timeout(&mut reader),
             slots: read_slots(&mut reader),
+            abilities: Abilities::read(&mut reader),
         };
         reader.finish_part(settings)
     }

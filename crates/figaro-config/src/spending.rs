@@ -1,7 +1,7 @@
 //! What may be spent in a day, and what models cost where the owner knows better than the list.
 
+use super::of_model::OfModel;
 use super::reader::Reader;
-use figaro_domain::provider_spec::ProviderSpec;
 
 /// Bounds on spending and prices of the owner's own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,16 +13,12 @@ pub struct SpendingSettings {
     /// So many hundredths of both are for work that nobody waits for.
     pub background_percent: u64,
     /// The prices of models.
-    pub prices: Vec<PriceSetting>,
+    pub prices: Vec<OfModel<TokenPrice>>,
 }
 
-/// The price of a model, or of all whose names begin so; in nano-dollars a token.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PriceSetting {
-    /// `provider:model`, without the `*` that may end it.
-    pub name: String,
-    /// It covers every model whose name begins so.
-    pub is_prefix: bool,
+/// What the tokens of a model cost, in nano-dollars each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenPrice {
     /// The price of a token sent to the model.
     pub input: u64,
     /// A token from the provider's cache.
@@ -54,55 +50,24 @@ impl SpendingSettings {
             money
         });
         let background_percent = reader.number("BACKGROUND_SHARE", 0..=100);
-        let prices = reader.get("LLM_PRICES").map(|text| read_prices(reader, &text)).unwrap_or_default();
+        let advice = "is not of the form provider:model=sent/cached/written in US dollars for a million tokens, such as \
+                      openai:gpt-4.1-mini=0.40/0.10/1.60";
+        let prices = OfModel::read(reader, "LLM_PRICES", advice, read_price);
         Self { daily_tokens, daily_nano_usd, background_percent, prices }
     }
 }
 
-/// `openai:gpt-4.1-mini=0.40/0.10/1.60, ollama:*=0/0` in US dollars for a million tokens: sent, cached, written; or
-/// sent and written.
-fn read_prices(reader: &mut Reader<'_>, text: &str) -> Vec<PriceSetting> {
-    let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
-    let mut prices = Vec::new();
-    for (number, word) in (1..).zip(words) {
-        match read_price(word, reader.providers()) {
-            Some(price) => prices.push(price),
-            None => reader.fault_of_word(
-                "LLM_PRICES",
-                number,
-                word,
-                "is not of the form provider:model=sent/cached/written in US dollars for a million tokens, such as \
-                 openai:gpt-4.1-mini=0.40/0.10/1.60",
-            ),
-        }
-    }
-    prices
-}
-
-fn read_price(word: &str, providers: &[ProviderSpec]) -> Option<PriceSetting> {
-    let (name, figures) = word.rsplit_once('=')?;
-    let name = name.trim();
-    let (provider, model) = name.split_once(':')?;
-    let figures: Option<Vec<u64>> = figures.split('/').map(|figure| nano(figure.trim())).collect();
+/// `0.40/0.10/1.60` in US dollars for a million tokens: sent, cached, written; or sent and written.
+fn read_price(text: &str) -> Option<TokenPrice> {
+    let figures: Option<Vec<u64>> = text.split('/').map(|figure| nano(figure.trim())).collect();
     let (input, cached, output) = match figures?.as_slice() {
         [input, output] => (*input, *input, *output),
         [input, cached, output] => (*input, *cached, *output),
         _ => return None,
     };
-    if model.is_empty() || !providers.iter().any(|known| known.name == provider) {
-        return None;
-    }
     // What is too small to be counted costs more, not nothing.
-    let (input, cached, output) =
-        (input.div_ceil(1_000_000), cached.div_ceil(1_000_000), output.div_ceil(1_000_000));
-    let prefix = name.strip_suffix('*');
-    Some(PriceSetting {
-        name: prefix.unwrap_or(name).to_owned(),
-        is_prefix: prefix.is_some(),
-        input,
-        cached,
-        output,
-    })
+    let [input, cached, output] = [input, cached, output].map(|figure| figure.div_ceil(1_000_000));
+    Some(TokenPrice { input, cached, output })
 }
 
 /// An amount with at most nine decimals, in its 10⁻⁹th parts; exact, as no floating number is.
@@ -145,12 +110,10 @@ mod tests {
         ])
         .unwrap();
         assert_eq!((read.daily_tokens, read.daily_nano_usd), (Some(500_000), Some(2_500_000_000)));
-        let price = |name: &str, is_prefix, input, cached, output| PriceSetting {
+        let price = |name: &str, is_prefix, input, cached, output| OfModel {
             name: name.into(),
             is_prefix,
-            input,
-            cached,
-            output,
+            value: TokenPrice { input, cached, output },
         };
         let wanted = [
             price("openai:gpt-4.1-mini", false, 400, 100, 1600),

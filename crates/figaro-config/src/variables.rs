@@ -159,6 +159,11 @@ const LAST: &[Variable] = &[
         "",
         "Prices that the list does not have or has wrong, as provider:model=sent/cached/written in US dollars for a million tokens, such as compatible:my-model=0.20/0.05/0.80; a * ends the name of a family.",
     ),
+    variable(
+        "MODEL_CAPABILITIES",
+        "",
+        "What models can do where the list does not know it or has it wrong, as provider:model= and all of tools, pictures, json (answers held to a JSON Schema) and the tokens of its window that hold, such as compatible:my-model=tools/json/32768, or text for none; a * ends the name of a family. What a compatible server's unknown model takes is found out without it.",
+    ),
     variable("TASKS_PER_CHAT", "50", "The most scheduled tasks of a chat (1 to 10000)."),
     variable("TASKS_PER_USER", "50", "The most scheduled tasks of one person, in all chats (1 to 10000)."),
     variable(

@@ -16,7 +16,7 @@ use super::call::LOOK_AGAIN;
 use super::*;
 use figaro_base::ids::{ChatId, ReservationId, UserId};
 use figaro_base::text::estimate_tokens;
-use figaro_config::PriceSetting;
+use figaro_config::{OfModel, TokenPrice};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::Generation;
 use figaro_domain::usage::Reservation;
@@ -181,8 +181,11 @@ impl World {
         let talker = Arc::new(Talker { open: watch::Sender::new(true), asked: Mutex::default() });
         let providers: [Arc<dyn Provider>; 1] = [talker.clone()];
         let models = Models::new(providers, name("fake:known"), vec![name("fake:unknown")]);
-        let price =
-            PriceSetting { name: "fake:known".into(), is_prefix: false, input: 1, cached: 1, output: 4 };
+        let price = OfModel {
+            name: "fake:known".into(),
+            is_prefix: false,
+            value: TokenPrice { input: 1, cached: 1, output: 4 },
+        };
         let (minutes, background) = (Arc::new(AtomicI64::new(0)), TaskTracker::new());
         let passed = minutes.clone();
         let parts = LedgerParts {
@@ -349,6 +352,27 @@ async fn an_answer_ends_at_its_bound_whatever_the_provider_sends() {
         }
     };
     assert_eq!((parts, usage.output), (10, 5_000));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_goes_on_for_ever_ends_and_keeps_what_was_told() {
+    let world = World::new(Caps::default()).await;
+    let words = stream::unfold((), |()| async {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        Some((Ok(Event::TextDelta("again ".into())), ()))
+    });
+    let bill = Bill::new(Arc::clone(&world.ledger), payer(), usage::Purpose::Turn, name("fake:known"), 1);
+    let mut call = MeteredStream::new(words.boxed(), bill, false, Room::new(None), None);
+    let mut told = 0;
+    let end = loop {
+        match call.next().await {
+            Some(Ok(Event::TextDelta(_))) => told += 1,
+            other => break other,
+        }
+    };
+    assert!(matches!(end, Some(Ok(Event::Completed { finish: Finish::Length, .. }))), "{end:?}");
+    assert!((14..=15).contains(&told), "{told}");
+    assert_eq!(call.next().await, None);
 }
 
 #[tokio::test(start_paused = true)]

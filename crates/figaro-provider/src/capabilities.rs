@@ -41,6 +41,9 @@ pub struct Capabilities {
     /// the search.
     #[serde(default = "combined")]
     pub search_with_json: bool,
+    /// Nobody knows the model, and its service may run any: what is said of it is only tried.
+    #[serde(skip)]
+    pub is_guess: bool,
 }
 
 /// Most models take in one request whatever they take at all.
@@ -55,6 +58,9 @@ struct Family {
     /// Who serves a model decides how large its window is.
     #[serde(default)]
     any_window: bool,
+    /// What no entry fits is sent all that `other` says, and what it refuses is learned.
+    #[serde(default)]
+    is_tried: bool,
     /// What a model costs for which no entry says it.
     price: Option<UsdPerMillion>,
     /// Ends of the names of models that are billed elsewhere.
@@ -148,6 +154,7 @@ impl Capabilities {
         search_with_tools: true,
         schema_with_tools: true,
         search_with_json: true,
+        is_guess: false,
     };
 
     /// A bound on an answer, in tokens, that the model takes beside a request as long as most are: some refuse one that
@@ -177,7 +184,8 @@ impl Capabilities {
     #[must_use]
     pub fn of(provider: &str, model: &str) -> Self {
         let Some(family) = FAMILIES.get(provider) else { return Self::NONE };
-        family.entry(model).map_or(family.other, |entry| entry.capabilities)
+        let guessed = Self { is_guess: family.is_tried, ..family.other };
+        family.entry(model).map_or(guessed, |entry| entry.capabilities)
     }
 }
 

@@ -16,6 +16,7 @@ pub mod fit;
 pub mod fold;
 mod gemini;
 mod http;
+pub mod learning;
 mod loose;
 pub mod models;
 mod offered;

@@ -14,9 +14,6 @@ use figaro_domain::generation::{Generation, OutputFormat};
 use figaro_domain::model::ModelName;
 use figaro_domain::tool::ToolKind;
 
-/// The most tools that a request is sent without since their schemas were refused.
-const MAX_LEFT_OUT: usize = 4;
-
 /// The providers that are set up, by name, and the order of models.
 #[derive(Debug)]
 pub struct Models {
@@ -175,7 +172,7 @@ impl Models {
         }
         // What is counted or guessed here may be more than the model says it takes.
         let less = known.map_or(room(can.context_window), |room| room - room / 4);
-        Some(Candidate { name: name.clone(), provider, request, less: Some(less), left_out: 0 })
+        Some(Candidate { name: name.clone(), provider, request, less: Some(less) })
     }
 
     /// A request without what a model cannot take.
@@ -223,12 +220,21 @@ fn wants_free_json(request: &Request) -> bool {
     request.schema.is_none() && request.settings.output_format == Some(OutputFormat::Json)
 }
 
-/// Tells a model in words what its answer is to look like, where it cannot be held to it in such a request.
+/// Tells a model in words what its answer is to look like, where it cannot be held to it in such a request, or nobody knows.
 fn tell_schema(request: &mut Request, can: Capabilities) {
     let is_held = can.structured_output && (can.schema_with_tools || request.tools.is_empty());
-    if let Some(answer) = request.schema.as_ref().filter(|_| request.tells_schema && !is_held) {
-        let words = "Your final answer is one JSON object and nothing else, without a code fence. It matches this JSON Schema:";
-        request.instructions.push_str(&format!("\n\n{words}\n{}", answer.schema));
+    if !is_held || can.is_guess {
+        say_schema(request);
+    }
+}
+
+/// Says in the instructions what the answer is to look like, once, where the request is to say it.
+pub(super) fn say_schema(request: &mut Request) {
+    let Some(answer) = request.schema.as_ref().filter(|_| request.tells_schema) else { return };
+    let words = "Your final answer is one JSON object and nothing else, without a code fence. It matches this JSON Schema:";
+    let told = format!("\n\n{words}\n{}", answer.schema);
+    if !request.instructions.ends_with(&told) {
+        request.instructions.push_str(&told);
     }
 }
 
@@ -239,7 +245,7 @@ fn without_foreign(item: &mut Item, provider: &str) {
 }
 
 /// The model is told that there is something it cannot see, so that it can say so.
-fn without_images(item: &mut Item) {
+pub(super) fn without_images(item: &mut Item) {
     let (Item::User { text, images } | Item::ToolResult { output: text, images, .. }) = item else { return };
     if !images.is_empty() {
         *text += &format!("\n[pictures that you cannot see: {}]", images.len());
@@ -265,8 +271,6 @@ struct Candidate {
     request: Request,
     /// The tokens that it is shortened to where the model refuses it as too long; none once it has been.
     less: Option<usize>,
-    /// How many tools were left out since their schemas were refused.
-    left_out: usize,
 }
 
 impl Candidate {
@@ -279,51 +283,6 @@ impl Candidate {
         fit(&mut self.request, less.min(half));
         self.request.items != before
     }
-}
-
-impl Candidate {
-    /// Leaves out the tool whose schema the service refuses, and the whole request with it; whether there was one that it names.
-    fn leave_out_refused(&mut self, error: &ProviderError) -> bool {
-        let ProviderError::Refused(words) = error else { return false };
-        if self.left_out >= MAX_LEFT_OUT {
-            return false;
-        }
-        let names = self.request.tools.iter().map(|tool| tool.name.as_str());
-        let Some(at) = refused_tool(words, names) else { return false };
-        let tool = self.request.tools.remove(at);
-        warn!(model = %self.name, tool = tool.name, reason = %error, "a model's service refuses a tool; it is asked without");
-        self.left_out += 1;
-        true
-    }
-}
-
-/// The tool that a refusal is about, by its name or its place: only where it speaks of a schema, since calls have names too.
-fn refused_tool<'a>(words: &str, mut names: impl Iterator<Item = &'a str> + Clone) -> Option<usize> {
-    let lower = words.to_ascii_lowercase();
-    if !["schema", "parameters", "function_declarations", "functiondeclarations"]
-        .iter()
-        .any(|w| lower.contains(w))
-    {
-        return None;
-    }
-    let place = |before: &str| {
-        let (_, behind) = lower.split_once(before)?;
-        behind.split(|c: char| !c.is_ascii_digit()).next()?.parse::<usize>().ok()
-    };
-    // Google has all functions in the first of its tools.
-    let placed = match lower.contains("function_declarations") {
-        true => place("function_declarations["),
-        false => place("tools[").or_else(|| place("tools.")),
-    };
-    let count = names.clone().count();
-    let is_in = |name: &str| {
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        let mut found = words.match_indices(name).map(|(at, _)| words.split_at(at));
-        found.any(|(before, from)| {
-            !before.ends_with(is_part) && !from.split_at(name.len()).1.starts_with(is_part)
-        })
-    };
-    names.position(is_in).or(placed.filter(|at| *at < count))
 }
 
 /// Asking one model after the other.
@@ -360,7 +319,6 @@ impl Asking {
                     warn!(model = %candidate.name, "a request was too long for its model and is sent shorter");
                     self.stream = None;
                 }
-                Err(error) if candidate.leave_out_refused(&error) => self.stream = None,
                 // Also what is refused, but for its content: each service reads a request in its own way, and a refusal costs nothing.
                 Err(error) if !self.open.is_empty() && !error.is_about_content() => {
                     warn!(model = %candidate.name, error = error.label(), reason = %error, "a model does not answer; the next is asked");
@@ -471,49 +429,6 @@ mod tests {
         let asked = provider.asked.lock().unwrap();
         let lengths: Vec<usize> = asked.iter().map(|request| request.items[0].text().len()).collect();
         assert!(lengths.len() == 2 && lengths[0] == 27_500 && lengths[1] < 27_500, "{lengths:?}");
-    }
-
-    #[test]
-    fn a_refusal_names_its_tool_by_name_or_place() {
-        let names = ["echo", "box__bake", "box__bake_all"];
-        let cases = [
-            (
-                "Invalid schema for function 'box__bake': In context=('properties', 'a'), array schema missing items.",
-                Some(1),
-            ),
-            ("Invalid schema for function 'box__bake_all'", Some(2)),
-            (
-                "* GenerateContentRequest.tools[0].function_declarations[1].parameters.properties[a].items: missing field.",
-                Some(1),
-            ),
-            ("Invalid 'tools[2].function.parameters': unknown type", Some(2)),
-            ("tools.0.custom.input_schema: JSON schema is invalid", Some(0)),
-            ("Invalid 'tools[7].function.parameters': unknown type", None),
-            ("Invalid schema for response_format 'answer'", None),
-            ("the call of echo has no result", None),
-            ("no such model", None),
-        ];
-        for (words, expected) in cases {
-            assert_eq!(refused_tool(words, names.into_iter()), expected, "{words}");
-        }
-    }
-
-    #[tokio::test]
-    async fn a_request_is_sent_without_the_tool_that_is_refused() {
-        let refused =
-            || vec![Err(ProviderError::Refused("Invalid schema for function 't': no items".to_owned()))];
-        let provider = fixed("a", refused());
-        let models = Models::new([provider.clone() as Arc<dyn Provider>], name("a:x"), Vec::new());
-        let tools = ["s", "t"].map(|name| Arc::new(ToolSpec::new(name, "", json!({}))));
-        let request = Request { tools: tools.into(), ..Request::new("", "", vec![Item::user("hi")]) };
-        let told: Vec<_> = models.stream(&[name("a:x")], &request).collect().await;
-        assert_eq!(told, refused());
-        let asked = provider.asked.lock().unwrap();
-        let sent: Vec<Vec<&str>> = asked
-            .iter()
-            .map(|request| request.tools.iter().map(|tool| tool.name.as_str()).collect())
-            .collect();
-        assert_eq!(sent, [vec!["s", "t"], vec!["s"]]);
     }
 
     #[tokio::test]

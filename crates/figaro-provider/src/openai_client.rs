@@ -97,12 +97,12 @@ impl OpenAiClient {
         answer.map_err(|error| error::presentable(error, &self.watch.redactor))
     }
 
-    /// Asks, and once more without what the service says that it or the model does not take.
+    /// Asks, and once more without what the service says that it does not take.
     async fn ask(&self, path: Path, mut body: Value, pulse: Pulse) -> Result<Values, ProviderError> {
         loop {
             let asked = self.clone().open(path, body.clone(), pulse.clone()).await;
             let refused = match &asked {
-                Err(ProviderError::Refused(why) | ProviderError::UnknownModel(why)) => refused(&body, why),
+                Err(ProviderError::Refused(why) | ProviderError::UnknownModel(why)) => refused(why),
                 _ => &[],
             };
             let before = body.clone();
@@ -144,25 +144,12 @@ impl OpenAiClient {
 
 /// Fields that change nothing of an answer.
 const DISPENSABLE: [&[&str]; 4] = [&["stream_options"], &["parallel_tool_calls"], &["include"], &["store"]];
-/// Tools, and what goes with them.
-const TOOLS: &[&str] = &["tools", "parallel_tool_calls", "tool_choice"];
 
-/// The fields that a refusal is about and that may be left out: nobody has asked for a call, or for the option.
-fn refused(body: &Value, why: &str) -> &'static [&'static str] {
-    const NO_TOOLS: [&str; 6] = [
-        "support tool",
-        "support function call",
-        "tools are not supported",
-        "tools is not supported",
-        "tool choice requires",
-        "function calling is not",
-    ];
+/// The fields that a refusal is about and that may be left out: nobody has asked for the option.
+fn refused(why: &str) -> &'static [&'static str] {
     const UNKNOWN: [&str; 6] =
         ["unknown", "unrecognized", "unsupported", "not supported", "not permitted", "unexpected"];
     let why = why.to_lowercase();
-    if body.get("tool_choice").is_none() && NO_TOOLS.iter().any(|words| why.contains(words)) {
-        return TOOLS;
-    }
     let is_named = |fields: &&&[&str]| fields.iter().all(|field| why.contains(field));
     let is_unknown = UNKNOWN.iter().any(|words| why.contains(words));
     DISPENSABLE.iter().find(is_named).filter(|_| is_unknown).copied().unwrap_or_default()
@@ -241,18 +228,11 @@ impl Config for Endpoint {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
     fn what_a_refusal_is_about_is_left_out_where_nobody_asked_for_it() {
-        let body = json!({"model": "m", "stream_options": {}, "tools": []});
-        let cases: [(&str, &[&str]); 9] = [
-            ("No endpoints found that support tool use. To learn more, visit: https://x", TOOLS),
-            ("\"auto\" tool choice requires --enable-auto-tool-choice", TOOLS),
-            ("registry.ollama.ai/library/gemma:2b does not support tools", TOOLS),
-            ("`tools` is not supported with this model: Tools is not supported", TOOLS),
+        let cases: [(&str, &[&str]); 5] = [
             ("Unknown parameter: 'stream_options'.", &["stream_options"]),
             ("Unrecognized request argument supplied: parallel_tool_calls", &["parallel_tool_calls"]),
             ("stream_options is wrong", &[]),
@@ -260,9 +240,7 @@ mod tests {
             ("model not found", &[]),
         ];
         for (why, expected) in cases {
-            assert_eq!(refused(&body, why), expected, "{why}");
+            assert_eq!(refused(why), expected, "{why}");
         }
-        let asked_for = json!({"tools": [], "tool_choice": "required"});
-        assert_eq!(refused(&asked_for, "m does not support tools"), [""; 0]);
     }
 }

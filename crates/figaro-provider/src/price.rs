@@ -1,20 +1,20 @@
 //! What models cost: the list in `models.yaml`, and before it what the owner has said.
 
 use super::capabilities::list_price;
-use figaro_config::PriceSetting;
+use figaro_config::{OfModel, TokenPrice};
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::Price;
 
 /// The prices of models.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
-    own: Vec<PriceSetting>,
+    own: Vec<OfModel<TokenPrice>>,
 }
 
 impl Prices {
     /// The list, with the owner's own prices before it.
     #[must_use]
-    pub const fn new(own: Vec<PriceSetting>) -> Self {
+    pub const fn new(own: Vec<OfModel<TokenPrice>>) -> Self {
         Self { own }
     }
 
@@ -22,12 +22,7 @@ impl Prices {
     #[must_use]
     pub fn of(&self, model: &ModelName) -> Option<Price> {
         let listed = list_price(&model.provider, &model.model);
-        let name = model.to_string();
-        let covers =
-            |own: &&PriceSetting| if own.is_prefix { name.starts_with(&own.name) } else { name == own.name };
-        let Some(own) = self.own.iter().filter(covers).max_by_key(|own| own.name.len()) else {
-            return listed;
-        };
+        let Some(own) = OfModel::best(&self.own, &model.to_string()) else { return listed };
         // The owner says what tokens cost; a search costs what the list says.
         let search = listed.and_then(|price| price.search);
         Some(Price { input: own.input, cached: own.cached, output: own.output, search })
@@ -38,8 +33,8 @@ impl Prices {
 mod tests {
     use super::*;
 
-    fn own(name: &str, is_prefix: bool, input: u64) -> PriceSetting {
-        PriceSetting { name: name.into(), is_prefix, input, cached: input, output: input }
+    fn own(name: &str, is_prefix: bool, input: u64) -> OfModel<TokenPrice> {
+        OfModel { name: name.into(), is_prefix, value: TokenPrice { input, cached: input, output: input } }
     }
 
     #[test]

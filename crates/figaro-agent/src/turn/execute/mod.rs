@@ -2,11 +2,13 @@
 
 pub mod calls;
 mod hosted;
+mod plain;
 
 use std::sync::Arc;
 
 use self::calls::{Caller, ReadyCall, Records, ready};
 use self::hosted::Hosted;
+use self::plain::{Plain, show};
 use super::control::CancelReason;
 use super::error::TurnError;
 use super::outcome::{Outcome, Parking};
@@ -20,7 +22,7 @@ use figaro_domain::conversation::{Message, Role};
 use figaro_domain::model::ModelName;
 use figaro_domain::tool::Call;
 use figaro_domain::turn::{Approved, PersonQuestion, Step as TurnStep};
-use figaro_ledger::{Drawing, Ledger, LedgerError, MeteredStream};
+use figaro_ledger::{Drawing, Ledger, LedgerError};
 use figaro_policy::access::{Admins, may_change};
 use figaro_provider::fold::Pass;
 use figaro_provider::{AnswerSchema, Event, ProviderError, Request};
@@ -229,7 +231,7 @@ impl Executor {
                     if event == Event::Searched {
                         hosted.begin();
                     } else if !is_hidden && !has_nothing_to_take_back {
-                        Self::show(&event, setup);
+                        show(&event, setup);
                     }
                     pass.absorb(event);
                     continue;
@@ -244,43 +246,20 @@ impl Executor {
     }
 
     /// Calls the model, within what the turn and its children may take together once there are some.
-    async fn open(
-        &self,
-        order: &[ModelName],
-        request: Request,
-        setup: &Setup,
-    ) -> Result<MeteredStream, LedgerError> {
+    async fn open(&self, order: &[ModelName], request: Request, setup: &Setup) -> Result<Plain, LedgerError> {
         let payer = setup.context.payer();
+        let question = Plain::question(&request);
         let by = setup.drawn_by();
-        match setup.kin.tree(by) {
+        let call = match setup.kin.tree(by) {
             Some(tree) => self.ledger.call_within(Drawing { tree: &tree, by }, order, request, payer).await,
             None => self.ledger.call(order, request, payer).await,
-        }
+        };
+        Ok(Plain::new(call?, question))
     }
 
     fn cost(&self, pass: &Pass, setup: &Setup) -> Option<u64> {
         let model = pass.model.as_ref().unwrap_or(&setup.model);
         self.ledger.cost(model, pass.usage.unwrap_or_default(), pass.searches)
-    }
-
-    fn show(event: &Event, setup: &Setup) {
-        match event {
-            Event::TextDelta(text) => {
-                if !setup.voice.is_seen() || setup.control.commit() {
-                    setup.voice.write(text.clone());
-                }
-            }
-            Event::Reasoned => setup.voice.end_pass(),
-            Event::Answering(_)
-            | Event::Lost(_)
-            | Event::ToolCall(_)
-            | Event::Searched
-            | Event::Found(_)
-            | Event::Source(_)
-            | Event::Unseen(_)
-            | Event::Private(_)
-            | Event::Completed { .. } => {}
-        }
     }
 
     /// What a pass that goes on to call tools has said, as a message; one without words too, so that a restart tells its calls

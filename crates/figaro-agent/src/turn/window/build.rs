@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use chrono_tz::Tz;
 
 use super::history::{History, items_of};
@@ -161,8 +161,7 @@ struct Found {
 }
 
 fn tail(prompts: &Prompts, material: &Material<'_>, found: Found, zone: Tz) -> Result<String, String> {
-    let parts =
-        material.question.iter().map(|part| prompts.message(&inbound_view(part, material.pictures, zone)));
+    let parts = material.question.iter().map(|part| prompts.message(&inbound_view(part, material, zone)));
     let now = material.now.with_timezone(&zone);
     let asked: Vec<&str> = material.question.iter().map(|part| part.text.as_str()).collect();
     let asked = asked.join("\n");
@@ -189,8 +188,9 @@ fn asked_pictures(material: &Material<'_>) -> Vec<Image> {
     material.pictures.of(attachments)
 }
 
-fn inbound_view(part: &Inbound, pictures: &Pictures, zone: Tz) -> MessageView {
-    MessageView {
+fn inbound_view(part: &Inbound, material: &Material<'_>, zone: Tz) -> MessageView {
+    let pictures = material.pictures;
+    let view = MessageView {
         chat_title: part.place.title.clone(),
         // A part of a conversation outside of Telegram has a number that says nothing.
         topic_id: part.place.topic.filter(|_| !part.place.chat.is_external()).map(|topic| topic.0),
@@ -202,7 +202,20 @@ fn inbound_view(part: &Inbound, pictures: &Pictures, zone: Tz) -> MessageView {
         quotes: part.quotes.as_ref().map(|quoted| quote_view(quoted, pictures)),
         attachments: pictures.views(&part.attachments),
         ..view(&part.place, &part.speaker, part.origin.message(), part.sent_at, zone)
+    };
+    if !part.place.is_group() && part.task.is_none() { slim(view, part, material.now) } else { view }
+}
+
+/// A question without what a private chat says of it anyway: small models repeat what they read.
+fn slim(mut view: MessageView, part: &Inbound, now: DateTime<Utc>) -> MessageView {
+    view.chat_type = "";
+    if view.chat_id.is_some_and(|chat| view.user_id == chat.to_string()) {
+        view.user_id.clear();
     }
+    if part.forwarded_from.is_none() && now - part.sent_at < TimeDelta::minutes(2) {
+        view.sent.clear();
+    }
+    view
 }
 
 /// How a stored message is shown: the same in every later prompt, so that the provider's cache hits. It says nothing that the

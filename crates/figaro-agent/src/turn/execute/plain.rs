@@ -1,0 +1,89 @@
+//! A call of a model whose words come without the marks of the prompt that some models repeat.
+
+use super::Setup;
+use figaro_domain::usage::Usage;
+use figaro_ledger::MeteredStream;
+use figaro_prompts::Echo;
+use figaro_provider::{Event, Item, ProviderError, Request};
+
+type Next = Option<Result<Event, ProviderError>>;
+
+/// A call under way.
+pub(super) struct Plain {
+    call: MeteredStream,
+    echo: Echo,
+    question: String,
+    /// What comes behind words that were held back.
+    waiting: Option<Next>,
+}
+
+impl Plain {
+    /// The words of the question that a request ends with.
+    pub(super) fn question(request: &Request) -> String {
+        let asked = request.items.iter().rev().find_map(|item| match item {
+            Item::User { text, .. } => Some(text.clone()),
+            Item::Assistant { .. } | Item::ToolResult { .. } => None,
+        });
+        asked.unwrap_or_default()
+    }
+
+    pub(super) fn new(call: MeteredStream, question: String) -> Self {
+        Self { call, echo: Echo::of(&question), question, waiting: None }
+    }
+
+    /// What it comes to if nothing more of it is read, by estimate.
+    pub(super) fn so_far(&self) -> Usage {
+        self.call.so_far()
+    }
+
+    /// The next piece of the answer; `None` at its end.
+    pub(super) async fn next(&mut self) -> Next {
+        loop {
+            if let Some(next) = self.waiting.take() {
+                return next;
+            }
+            let next = self.call.next().await;
+            let told = match &next {
+                Some(Ok(Event::TextDelta(text))) => {
+                    let told = self.echo.push(text);
+                    if told.is_empty() {
+                        continue;
+                    }
+                    return Some(Ok(Event::TextDelta(told)));
+                }
+                Some(Ok(Event::Reasoned)) => {
+                    self.echo = Echo::of(&self.question);
+                    return next;
+                }
+                Some(Ok(Event::ToolCall(_) | Event::Completed { .. }) | Err(_)) | None => self.echo.end(),
+                Some(Ok(_)) => return next,
+            };
+            if told.is_empty() {
+                return next;
+            }
+            self.waiting = Some(next);
+            return Some(Ok(Event::TextDelta(told)));
+        }
+    }
+}
+
+/// Shows people the words of an event.
+pub(super) fn show(event: &Event, setup: &Setup) {
+    match event {
+        Event::TextDelta(text) => {
+            if !setup.voice.is_seen() || setup.control.commit() {
+                setup.voice.write(text.clone());
+            }
+        }
+        Event::Reasoned => setup.voice.end_pass(),
+        Event::Answering(_)
+        | Event::Lost(_)
+        | Event::ToolCall(_)
+        | Event::Searched
+        | Event::Found(_)
+        | Event::Source(_)
+        | Event::Unseen(_)
+        | Event::Private(_)
+        | Event::Completed { .. } => {}
+    }
+}
