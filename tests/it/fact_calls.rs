@@ -170,3 +170,18 @@ async fn an_answer_that_is_cut_is_not_complained_of_and_counts_as_a_try() {
     assert_eq!(world.model.extraction_requests().len(), 4);
     assert!(bot.stop().success());
 }
+
+#[tokio::test]
+async fn what_is_about_to_be_summarised_is_read_before() {
+    let (world, bot) =
+        remembering(&[("MEMORY_DELAY", "3600"), ("SUMMARY_EVERY", "6"), ("HISTORY_TOKENS", "900")]).await;
+    for trains in 1..=7 {
+        let words = format!("I took {trains} trains to Riga.");
+        let answer = format!("Answer {trains}{}.", ", it was late and full again".repeat(30));
+        world.when(&words, Reply::text(&answer));
+        world.say(BOB, BOB, &words);
+        says(&world, BOB, &format!("Answer {trains},")).await;
+    }
+    asked(&world, 1).await;
+    assert!(bot.stop().success());
+}

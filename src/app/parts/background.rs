@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::base::Base;
+use figaro_agent::turn::extraction::Extractor;
 use figaro_agent::turn::naming::Namer;
 use figaro_agent::turn::summaries::{Asking, Summariser};
 use figaro_agent::turn::window::Room;
@@ -24,7 +25,7 @@ pub(super) fn namer(base: &Base, ledger: &Arc<Ledger>) -> Namer {
 }
 
 /// What summarises sessions, once it runs.
-pub(super) fn summariser(base: &Base, ledger: &Arc<Ledger>) -> Summariser {
+pub(super) fn summariser(base: &Base, ledger: &Arc<Ledger>, facts: Extractor) -> Summariser {
     let limits = &base.settings.limits;
     let recent_tokens = Room::of(limits.history_tokens).before();
     Summariser {
@@ -34,6 +35,7 @@ pub(super) fn summariser(base: &Base, ledger: &Arc<Ledger>) -> Summariser {
             ledger: ledger.clone(),
             prompts: base.prompts.clone(),
         },
+        facts,
         rules: Rules { every: limits.summary_every, recent_tokens },
         clock: base.clock.clone(),
         background: base.groups.front.clone(),

@@ -107,11 +107,9 @@ pub(super) struct Background {
 impl Background {
     /// The background work beside the turns of this base.
     pub(super) fn of(base: &Base, ledger: &Arc<Ledger>, bus: &Bus) -> Self {
-        Self {
-            extractor: extractor(base, ledger, bus),
-            namer: namer(base, ledger),
-            summariser: summariser(base, ledger),
-        }
+        let extractor = extractor(base, ledger, bus);
+        let summariser = summariser(base, ledger, extractor.clone());
+        Self { extractor, namer: namer(base, ledger), summariser }
     }
 }
 

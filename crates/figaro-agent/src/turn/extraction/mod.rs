@@ -24,6 +24,7 @@ use crate::delivery::{Bus, TurnEventKind};
 use figaro_base::clock::Clock;
 use figaro_base::ids::{ChatId, EntryId, RunId, UserId};
 use figaro_base::shutdown::TaskTracker;
+use figaro_domain::conversation::Message;
 use figaro_domain::facts::{FactChange, FactCounts};
 use figaro_domain::generation::Generation;
 use figaro_domain::memory::Memory;
@@ -163,6 +164,13 @@ impl Extractor {
         if self.is_on() && self.pending.hurry(user) {
             self.attend_to(user);
         }
+    }
+
+    /// Has what these people have said read now, where it still waits: their messages are about to be summarised.
+    pub(super) fn look_before(&self, messages: &[Arc<Message>]) {
+        let people: HashSet<_> =
+            messages.iter().filter_map(|message| Some(&message.speaker.as_ref()?.user)).collect();
+        people.into_iter().filter(|user| self.pending.has(user)).for_each(|user| self.look(user));
     }
 
     /// Has the messages of a person read now, as they want to see what is remembered; waits for it, but not long.

@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 pub use self::ask::Asking;
 use self::ask::{Failed, Made};
 pub use self::now::{Next, Unmade, Wanted};
+use super::extraction::Extractor;
 use figaro_base::clock::Clock;
 use figaro_base::ids::SessionId;
 use figaro_base::shutdown::TaskTracker;
@@ -46,6 +47,8 @@ pub struct Summariser {
     pub store: Arc<dyn SummaryStore>,
     /// Asks the model.
     pub asking: Asking,
+    /// Reads what people have said for facts; before it is summarised at the latest.
+    pub facts: Extractor,
     /// When a session is summarised.
     pub rules: Rules,
     /// Gives the current time.
@@ -170,6 +173,7 @@ impl Summariser {
         };
         let within = |message: &&Arc<Message>| (run.start..=run.end).contains(&message.index);
         let covered: Vec<Arc<Message>> = open.messages.iter().filter(within).cloned().collect();
+        self.facts.look_before(&covered);
         let is_empty = !covered.iter().any(|message| is_said(message));
         let made = match is_empty || job.tries >= TRIES || open.left > self.rules.every * BACKLOG {
             true => {
