@@ -113,8 +113,12 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let bot = {
             let limit = if kind == Kind::Facts { "50" } else { "0" };
-            let settings =
-                [("TELEGRAM_RATES", "off"), ("SUMMARY_EVERY", summary_every), ("MEMORY_LIMIT", limit)];
+            let settings = [
+                ("TELEGRAM_RATES", "off"),
+                ("SUMMARY_EVERY", summary_every),
+                ("MEMORY_LIMIT", limit),
+                ("MEMORY_DELAY", "0"),
+            ];
             start_bot_with(&telegram, &model, folder.path(), &settings)
         };
         Self { telegram, model, script, runtime, bot, _folder: folder }

@@ -1,5 +1,5 @@
-//! A model that costs next to nothing: it answers every chat completion with the same words, at once or at a pace, and
-//! checks nothing. What the offline model checks of each request would be in the figures.
+//! A model that costs next to nothing: it answers every chat completion with the same words, at once or at a pace, calls for
+//! facts and summaries as they want it, and checks nothing. What the offline model checks of each request would be in the figures.
 
 use std::time::Duration;
 
@@ -12,6 +12,12 @@ use super::listener;
 const WORDS: &str = "Nothing is on today. ";
 /// What each of its answers begins with.
 pub(crate) const FIRST_WORD: &str = "Nothing";
+
+/// How prompts for work beside answers begin, and what it says to them, in JSON.
+const BESIDE: [(&str, &str); 2] = [
+    ("You keep what is worth remembering", r#"{\"items\":[]}"#),
+    ("You summarise conversations.", r#"{\"summary\":\"They asked what is on.\",\"importance\":3}"#),
+];
 
 /// How fast it answers.
 #[derive(Clone, Copy)]
@@ -71,9 +77,12 @@ async fn serve(mut stream: TcpStream, pace: Pace) {
         };
         let body = bytes[head..head + length].to_vec();
         bytes.drain(..head + length);
-        let streams = body.windows(13).any(|part| part == br#""stream":true"#);
-        let (kind, parts) =
-            if streams { ("text/event-stream", events(pace)) } else { ("application/json", whole(pace)) };
+        let has = |words: &str| body.windows(words.len()).any(|part| part == words.as_bytes());
+        let words = BESIDE.iter().find(|(task, _)| has(task)).map_or(WORDS, |(_, words)| words);
+        let (kind, parts) = match has(r#""stream":true"#) {
+            true => ("text/event-stream", events(pace, words)),
+            false => ("application/json", whole(pace, words)),
+        };
         if write(&mut stream, kind, parts).await.is_err() {
             return;
         }
@@ -104,8 +113,8 @@ fn request(bytes: &[u8]) -> Option<(usize, usize)> {
     (bytes.len() >= head + length).then_some((head, length))
 }
 
-fn whole(pace: Pace) -> Vec<(Duration, String)> {
-    let words = WORDS.repeat(pace.pieces as usize);
+fn whole(pace: Pace, words: &str) -> Vec<(Duration, String)> {
+    let words = words.repeat(pace.pieces as usize);
     let body = format!(
         r#"{{"id":"c","object":"chat.completion","created":1,"model":"offline","choices":[{{"index":0,"finish_reason":"stop","message":{{"role":"assistant","content":"{words}"}}}}],"usage":{USAGE}}}"#
     );
@@ -114,13 +123,13 @@ fn whole(pace: Pace) -> Vec<(Duration, String)> {
 
 const USAGE: &str = r#"{"prompt_tokens":900,"completion_tokens":5,"total_tokens":905}"#;
 
-fn events(pace: Pace) -> Vec<(Duration, String)> {
+fn events(pace: Pace, words: &str) -> Vec<(Duration, String)> {
     let chunk = |rest: &str| {
         format!(r#"data: {{"id":"c","object":"chat.completion.chunk","created":1,"model":"offline",{rest}}}"#)
             + "\n\n"
     };
     let words = chunk(&format!(
-        r#""choices":[{{"index":0,"finish_reason":null,"delta":{{"role":"assistant","content":"{WORDS}"}}}}]"#
+        r#""choices":[{{"index":0,"finish_reason":null,"delta":{{"role":"assistant","content":"{words}"}}}}]"#
     ));
     let end = chunk(r#""choices":[{"index":0,"finish_reason":"stop","delta":{}}]"#);
     let usage = chunk(&format!(r#""choices":[],"usage":{USAGE}"#));

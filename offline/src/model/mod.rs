@@ -41,8 +41,7 @@ use tokio::net::TcpListener;
 pub use self::demo_model::DemoModel;
 #[cfg(feature = "testing")]
 pub use self::fault::VectorFault;
-pub(crate) use self::reply::Brain;
-pub use self::reply::{Part, Reply};
+pub use self::reply::{Brain, Part, Reply};
 pub use self::request::{ModelRequest, VectorRequest};
 use self::shared::Shared;
 #[cfg(feature = "testing")]
