@@ -14,8 +14,10 @@ use figaro_base::text::{estimate_tokens, one_line};
 #[cfg(test)]
 mod tests;
 
-/// So many messages that a request would leave out and no summary covers are worth one.
+/// So many messages that a request would leave out and no summary covers are worth one,
 const MIN_LEFT_OUT: usize = 8;
+/// if they are so many times as long as what it shows of them: a summary of a few short ones costs more than it keeps.
+const LEFT_OUT_LENGTH: usize = 2;
 /// So many of the newest messages are not covered, or a quarter of what a summary covers if that is less.
 const MAX_KEPT: usize = 8;
 /// So many messages stand for a run that no model has summarised, and so much of each.
@@ -188,12 +190,17 @@ fn border(uncovered: &[Arc<Message>], borders: &[usize], rules: Rules) -> Option
         0 => 0,
         first => borders.iter().copied().find(|at| *at >= first).unwrap_or(newest),
     };
+    let is_long = |left_out: usize| {
+        let tokens: usize =
+            uncovered.iter().take(left_out).map(|message| estimate_tokens(&message.text)).sum();
+        tokens >= rules.recent_tokens.saturating_mul(LEFT_OUT_LENGTH)
+    };
     let every = usize::try_from(rules.every).unwrap_or(usize::MAX);
     let kept = MAX_KEPT.min(every / 4);
     let by_count = borders.iter().copied().rfind(|at| at + kept <= uncovered.len());
     match by_count.filter(|_| uncovered.len() >= every) {
         Some(by_count) => Some(by_count.max(left_out)),
-        None => Some(left_out).filter(|left_out| *left_out >= MIN_LEFT_OUT),
+        None => Some(left_out).filter(|left_out| *left_out >= MIN_LEFT_OUT && is_long(*left_out)),
     }
 }
 

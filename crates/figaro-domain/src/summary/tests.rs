@@ -71,9 +71,9 @@ fn a_run_is_due_by_its_messages_or_when_requests_leave_some_out() {
         ("as many as a summary covers", plain(25, 5), RULES, Some((0, 41))),
         ("switched off", plain(200, 5), Rules { every: 0, ..RULES }, None),
         ("none is left out", plain(7, 20), small, None),
-        ("few are left out", plain(10, 20), small, None),
-        ("just enough are left out", plain(11, 20), small, Some((0, 7))),
-        ("enough are left out", plain(20, 20), small, Some((0, 25))),
+        ("few are left out", plain(20, 20), small, None),
+        ("just enough are left out", plain(21, 20), small, Some((0, 27))),
+        ("enough are left out", plain(24, 20), small, Some((0, 33))),
         ("the newest exchange alone is over the room", plain(5, 400), small, Some((0, 7))),
         (
             "one exchange is longer than that",

@@ -335,6 +335,7 @@ impl Extractor {
             }
             Err(complaint) => complaint,
         };
+        self.note_misfit(&model).map_or(Ok(()), |until| Err(Failed::Resting(until)))?;
         request.items.push(Item::Assistant { text: answer, calls: Vec::new(), private: Vec::new() });
         request
             .items
@@ -343,10 +344,17 @@ impl Extractor {
         let proposals = read(&answer).map_err(Failed::Answer);
         if proposals.is_ok() {
             self.misfits.fits(&model);
-        } else if let Some(until) = self.misfits.misfits(&model, self.clock.now()) {
-            tracing::warn!(%model, %until, "the model cannot be used to take facts from messages; it is left alone");
+        } else {
+            self.note_misfit(&model);
         }
         proposals
+    }
+
+    /// Notes an answer that could not be used; gives until when the model is left alone from now on, if it is.
+    fn note_misfit(&self, model: &ModelName) -> Option<DateTime<Utc>> {
+        let until = self.misfits.misfits(model, self.clock.now())?;
+        tracing::warn!(%model, %until, "the model cannot be used to take facts from messages; it is left alone");
+        Some(until)
     }
 
     async fn ask_model(&self, model: &ModelName, request: &Request, payer: &Payer) -> Result<String, Failed> {

@@ -3,9 +3,11 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::super::extraction::Misfits;
 use figaro_base::ids::UserId;
 use figaro_base::text::{estimate_tokens, keep_ends, one_line};
 use figaro_domain::conversation::{Message, Role, Session};
@@ -112,6 +114,16 @@ impl Asking {
         spent(written.usage);
         let text = written.text.ok_or(Failed::NoSummary("it was withheld, or ended in the middle"))?;
         read(&text).map_err(Failed::NoSummary)
+    }
+
+    /// Whether the model of a run is left alone, since it does not answer as it is asked to.
+    pub(super) fn model_rests(
+        &self,
+        covered: &[Arc<Message>],
+        misfits: &Misfits,
+        now: DateTime<Utc>,
+    ) -> bool {
+        misfits.rests(&self.model(covered), now).is_some()
     }
 
     /// The model that answered last, if it is still there; else the bot's own.
