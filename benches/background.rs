@@ -135,6 +135,8 @@ async fn run(writes_json: bool) -> OfflineModel {
         ("SUMMARY_EVERY", "50"),
         ("MEMORY_LIMIT", "50"),
         ("MEMORY_DELAY", "1"),
+        // A service, as most are: where one question at a time is answered, the next one would end a name and begin it anew.
+        ("LLM_SLOTS", "1000"),
     ];
     let mut bot = start_bot_with(&telegram, &model, folder.path(), &settings);
     join_all(ids.iter().enumerate().map(|(at, id)| talk(&telegram, *id, at))).await;
