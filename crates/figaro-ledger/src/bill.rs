@@ -39,7 +39,7 @@ pub struct MeteredStream {
     may_search: bool,
     room: Room,
     /// Held until the call ends.
-    _slot: Option<Slot>,
+    _slots: Vec<Slot>,
 }
 
 /// What may still come of an answer.
@@ -130,9 +130,9 @@ impl MeteredStream {
         bill: Bill,
         may_search: bool,
         room: Room,
-        slot: Option<Slot>,
+        slots: Vec<Slot>,
     ) -> Self {
-        Self { stream, bill, may_search, room, _slot: slot }
+        Self { stream, bill, may_search, room, _slots: slots }
     }
 
     /// The next piece of the answer; `None` at its end. An answer that goes on beyond its bounds of length and time ends there, as one does

@@ -1,5 +1,6 @@
 //! Calls of models: what one may come to is set aside before it is made.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -158,10 +159,14 @@ impl Ledger {
         // What is longer is cut before it is sent.
         let most = self.models.most_input(&order).unwrap_or(usize::MAX);
         let input = u64::try_from(request.estimate_tokens().min(most)).unwrap_or(u64::MAX);
-        let slot = match way.purpose() {
-            Purpose::Turn => self.slots.question(&first.provider),
+        let slots = match way.purpose() {
+            // Also where only what stands in is asked: that may be soon.
+            Purpose::Turn => {
+                let servers: BTreeSet<&str> = order.iter().map(|model| model.provider.as_str()).collect();
+                servers.into_iter().filter_map(|server| self.slots.question(server)).collect()
+            }
             // Its caller holds a place.
-            Purpose::Background => None,
+            Purpose::Background => Vec::new(),
         };
         let mut bill = Bill::new(Arc::clone(self), payer, way.purpose(), first, input);
         if self.caps.is_set() || matches!(way, Way::Within(..)) {
@@ -169,7 +174,7 @@ impl Ledger {
         }
         let may_search = self.models.may_search(&order, &request);
         let room = Room::new(request.settings.max_tokens);
-        Ok(MeteredStream::new(self.models.stream(&order, &request), bill, may_search, room, slot))
+        Ok(MeteredStream::new(self.models.stream(&order, &request), bill, may_search, room, slots))
     }
 
     /// Sets aside what a call may come to, and bounds it by that.

@@ -330,7 +330,7 @@ async fn an_answer_ends_at_its_bound_whatever_the_provider_sends() {
         let events = [Event::TextDelta(text.clone()), Event::TextDelta(text)].map(Ok);
         let bill = Bill::new(Arc::clone(&world.ledger), payer(), usage::Purpose::Turn, name("fake:known"), 1);
         let endless = stream::iter(events).chain(stream::pending()).boxed();
-        let mut call = MeteredStream::new(endless, bill, false, Room::new(asked), None);
+        let mut call = MeteredStream::new(endless, bill, false, Room::new(asked), Vec::new());
         let Some(Ok(Event::TextDelta(taken))) = call.next().await else { panic!("no text") };
         assert_eq!(taken.len(), bytes, "what fits is kept");
         let end = call.next().await;
@@ -342,7 +342,7 @@ async fn an_answer_ends_at_its_bound_whatever_the_provider_sends() {
     let hidden = stream::iter(std::iter::repeat_n(Ok(Event::Private(part)), 1000)).boxed();
     let mut bill = Bill::new(Arc::clone(&world.ledger), payer(), usage::Purpose::Turn, name("fake:known"), 1);
     bill.reserve(world.ledger.date(), Spent::default(), 5_000);
-    let mut call = MeteredStream::new(hidden, bill, false, Room::new(None), None);
+    let mut call = MeteredStream::new(hidden, bill, false, Room::new(None), Vec::new());
     let mut parts = 0;
     let usage = loop {
         match call.next().await {
@@ -362,7 +362,7 @@ async fn an_answer_that_goes_on_for_ever_ends_and_keeps_what_was_told() {
         Some((Ok(Event::TextDelta("again ".into())), ()))
     });
     let bill = Bill::new(Arc::clone(&world.ledger), payer(), usage::Purpose::Turn, name("fake:known"), 1);
-    let mut call = MeteredStream::new(words.boxed(), bill, false, Room::new(None), None);
+    let mut call = MeteredStream::new(words.boxed(), bill, false, Room::new(None), Vec::new());
     let mut told = 0;
     let end = loop {
         match call.next().await {
