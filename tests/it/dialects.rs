@@ -51,7 +51,8 @@ const QUOTA: &str = "My model's account is used up. Only the owner can mend that
 const KEY: &str = "My model refuses its key. Only the owner can mend that. Your message is kept.";
 const LONG: &str = "This conversation has become too long for my model. /new starts a fresh one.";
 const REFUSED: &str = "The model refused this request. Try to put it differently, or start afresh with /new.";
-const SPENT: &str = "The answer reached its limit of length before the model had said anything. Ask for less at once, or try another model.";
+const SPENT: &str =
+    "The answer reached its limit of length before the model had said anything. Ask for less at once.";
 
 /// Asks one bot of this provider for all of them.
 async fn all(provider: &str, rows: Vec<Row>) {

@@ -119,7 +119,7 @@ async fn in_a_group_only_those_who_run_it_change_its_model() {
     let bot = world.many().spawn();
     bot.ready().await;
     let words = "Only an admin of this chat can do that.";
-    let card = world.told(BOB, TEAM, "/model@figaro_bot").await;
+    let card = world.told(EVE, TEAM, "/model@figaro_bot").await;
     assert_eq!(world.press(BOB, &card, "gemini:").await, words);
     for command in ["/model@figaro_bot gemini:gemini-2.5-flash", "/model@figaro_bot temperature 1"] {
         assert_eq!(text(&world.told(BOB, TEAM, command).await), words);
@@ -224,9 +224,9 @@ async fn a_model_that_is_gone_is_told_on_the_card_and_when_it_is_needed() {
     );
     assert!(labels(&card).iter().any(|label| label == "⚠️ compatible:offline-text"), "{card}");
     let told = world.told(BOB, BOB, "are you there?").await;
-    let words =
-        "⚠️ compatible:offline-text is no longer available. Its provider has: compatible:offline. Choose one";
+    let words = "⚠️ compatible:offline-text is no longer available. Its provider has: compatible:offline. The owner has to";
     assert!(text(&told).starts_with(words), "{told}");
+    assert!(text(&told).ends_with("You can also choose another model."), "{told}");
     assert_eq!(labels(&told), ["Another model"]);
     world.press(BOB, &told, "Another model").await;
     let list = world.answers(BOB, 4).await.remove(3);

@@ -176,8 +176,11 @@ async fn a_model_that_does_not_see_says_so_or_gets_the_words() {
     let told = world.answers(BOB, 1).await.remove(0);
     assert!(text(&told).starts_with("My model, openai:offline-text, cannot see pictures."), "{told}");
     assert_eq!((labels(&told), world.asked().len()), (vec!["Another model".to_owned()], 0));
+    assert!(text(&told).ends_with("Describe it in words, or choose a model that sees."), "{told}");
     world.press(BOB, &told, "Another model").await;
     let list = world.answers(BOB, 2).await.remove(1);
+    let is_blind = |label: &String| label.starts_with("openai:offline-text");
+    assert!(!labels(&list).iter().any(is_blind), "only what may see is offered: {list}");
     world.script.push(Reply::text("A cat."));
     world.press(BOB, &list, "gemini:").await;
     assert_eq!(text(&world.answers(BOB, 3).await[2]), "A cat.");
@@ -202,6 +205,27 @@ async fn a_model_that_does_not_see_says_so_or_gets_the_words() {
     world.caught_up().await;
     assert!(world.bot_texts(TEAM).is_empty());
     assert!(number(&list["message_id"]) > 0);
+}
+
+#[tokio::test]
+async fn where_no_model_sees_none_is_offered() {
+    let world = World::new().await;
+    let _bot = world.bot().set("ACCESS", "open").set("OPENAI_MODEL", "offline-text").spawn();
+    _bot.ready().await;
+    let begins = "My model, openai:offline-text, cannot see pictures. Nor can any other";
+    for (who, ends) in
+        [(BOB, "Whoever runs me can set up one that sees."), (ANN, "or name one in LLM_FALLBACK.")]
+    {
+        world.telegram.send(Say::new(who, who, "").photo(jpeg(1))).unwrap();
+        let told = world.answers(who, 1).await.remove(0);
+        assert!(text(&told).starts_with(begins) && text(&told).ends_with(ends), "{told}");
+        assert!(labels(&told).is_empty(), "{told}");
+    }
+    // What failed for another reason offers none either where there is no other.
+    world.when("are you there?", Reply::status(401, "no"));
+    let failed = world.told(BOB, BOB, "are you there?").await;
+    assert_eq!(labels(&failed), ["Try again"], "{failed}");
+    assert!(!text(&failed).contains("another model"), "{failed}");
 }
 
 #[tokio::test]

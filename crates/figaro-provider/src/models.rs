@@ -80,6 +80,12 @@ impl Models {
         named
     }
 
+    /// Whether a model sees pictures.
+    #[must_use]
+    pub fn sees(&self, model: &ModelName) -> bool {
+        self.capabilities(model).is_some_and(|can| can.vision)
+    }
+
     /// The names of the providers that are set up.
     pub fn providers(&self) -> impl Iterator<Item = &'static str> {
         self.providers.keys().copied()

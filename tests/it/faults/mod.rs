@@ -265,7 +265,7 @@ const MODEL: &[(&str, &str)] = &[
     ("its key is refused", "⚠️ My model refuses its key.[…]"),
     (
         "it is gone",
-        "⚠️ openai:offline is no longer available. Its provider has: openai:offline-text. Choose one[…]",
+        "⚠️ openai:offline is no longer available. Its provider has: openai:offline-text. The owner[…]",
     ),
     ("the prompt is too long", "⚠️ This conversation has become too long[…]"),
     ("the request is bad", "⚠️ The model refused this request.[…]"),

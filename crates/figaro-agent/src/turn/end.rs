@@ -187,9 +187,19 @@ impl Ender {
             zone: self.zone(question, outcome).await,
             has_shown: is_early && !is_task && self.delivery.has_shown(turn.id).await,
             has_acted: outcome.error().is_some() && is_task && self.has_acted(turn).await,
+            has_other_model: outcome.error().is_some_and(|error| self.has_other_model(error)),
             can_undo: self.can_undo(turn).await,
             called_off: self.called_off(turn).await,
             cards: self.cards(turn, question, outcome).await,
+        }
+    }
+
+    /// Whether one can be chosen among the models that the settings name, beside the one that failed.
+    fn has_other_model(&self, error: &TurnError) -> bool {
+        let named = self.ledger.models.named();
+        match error.model() {
+            Some(failed) => named.iter().any(|model| model != failed),
+            None => named.len() > 1,
         }
     }
 

@@ -153,9 +153,22 @@ impl TurnError {
         }
     }
 
-    /// A sentence that says what happened and what to do.
+    /// The model that could not answer; `None` where another would fail alike, or which one it was does not matter.
     #[must_use]
-    pub(crate) fn words(&self, texts: &Texts) -> String {
+    pub(super) const fn model(&self) -> Option<&ModelName> {
+        match self {
+            Self::Model(_, model)
+            | Self::Limited { model, .. }
+            | Self::Gone { model, .. }
+            | Self::Unpriced(model)
+            | Self::Unmet(_, model) => Some(model),
+            _ => None,
+        }
+    }
+
+    /// A sentence that says what happened and what to do. Only owners can choose any model that a provider has.
+    #[must_use]
+    pub(crate) fn words(&self, texts: &Texts, is_owner: bool) -> String {
         let text = match self {
             Self::Model(error, model) => match error {
                 ProviderError::Unauthorized(_) => texts.error_unauthorized(),
@@ -179,7 +192,8 @@ impl TurnError {
             }
             Self::Gone { model, served } => {
                 let served = list(served);
-                return fill(texts.error_gone(), &[("model", &model.to_string()), ("served", &served)]);
+                let words = if is_owner { texts.error_gone() } else { texts.error_gone_member() };
+                return fill(words, &[("model", &model.to_string()), ("served", &served)]);
             }
             Self::Unpriced(model) => return fill(texts.error_unpriced(), &[("model", &model.to_string())]),
             Self::OverBudget { time, zone } => {

@@ -22,7 +22,9 @@ use figaro_agent::turn::queue::Job;
 use figaro_agent::turn::rights::{LAST_MESSAGES, last_asked};
 use figaro_base::ids::{ChatId, MessageId, RunId, TaskId};
 use figaro_domain::approval::Ruled;
+use figaro_domain::conversation::{Message, Role};
 use figaro_domain::delivery::Action;
+use figaro_domain::message::Attachment;
 use figaro_domain::model::ModelName;
 use figaro_prompts::texts::Texts;
 use figaro_store::{ConversationStore, StoreError};
@@ -163,6 +165,16 @@ impl Retry {
         Ok(is_meant(last_asked(&messages)) || goes_on && is_meant(last))
     }
 
+    /// Whether all that a turn was asked is a picture.
+    async fn is_picture(&self, turn: &TurnTag, asker: &Asker) -> Result<bool, StoreError> {
+        let session = self.conversations.session(asker.place.conversation(), self.cards.now()).await?;
+        let messages = self.conversations.recent(session.id, LAST_MESSAGES).await?;
+        let of_turn = |message: &&Arc<Message>| message.turn.is_some_and(|one| TurnTag::of(one) == *turn);
+        let question = || messages.iter().filter(of_turn).filter(|message| message.role == Role::User);
+        let has_words = question().any(|message| !message.text.trim().is_empty());
+        Ok(!has_words && question().any(|message| message.attachments.iter().any(Attachment::is_picture)))
+    }
+
     /// Whether this is the first press under a message: of two in a moment only one counts.
     fn is_first(&self, press: &Press<'_>) -> bool {
         let now = self.cards.now();
@@ -194,7 +206,8 @@ impl Retry {
         if !self.is_first(press) {
             return Err(PressError::Gone);
         }
-        let card = match self.models.card(asker, &Purpose::Again(turn.clone())).await {
+        let sees = self.is_picture(turn, asker).await?;
+        let card = match self.models.card(asker, &Purpose::Again { turn: turn.clone(), sees }).await {
             Ok(card) => card,
             Err(error) => return Ok(Pressed::toast(self.cards.failed(asker, &error).body)),
         };

@@ -26,6 +26,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) has_shown: bool,
     /// Whether it may have made a call that is not to be made twice, such as one that sends or deletes something.
     pub(crate) has_acted: bool,
+    /// Whether another model than the one that failed can be chosen.
+    pub(crate) has_other_model: bool,
     /// Whether it did something in chats that can be taken back.
     pub(crate) can_undo: bool,
     /// The calls that a person has approved and that were not made, or of which nobody knows whether they were.

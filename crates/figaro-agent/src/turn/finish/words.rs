@@ -71,12 +71,17 @@ fn failed(facts: &Facts<'_>, error: &TurnError, written: &Answer) -> Reply {
         let markdown = if stays { honest(unfinished(so_far), written, texts) } else { String::new() };
         return Reply { markdown, actions: Vec::new() };
     }
-    let mut words = error.words(texts);
-    if question.standing == Standing::Owner {
+    let is_owner = question.standing == Standing::Owner;
+    let mut actions = error.actions(!so_far.is_empty());
+    actions.retain(|action| *action != Action::OtherModel || facts.has_other_model);
+    let mut words = error.words(texts, is_owner);
+    if actions.contains(&Action::OtherModel) {
+        words = format!("{words} {}", texts.error_other_model());
+    }
+    if is_owner {
         let turn = format!("`{}`", facts.turn.id);
         words = format!("{words}\n{}", fill(texts.error_turn(), &[("turn", &turn)]));
     }
-    let actions = error.actions(!so_far.is_empty());
     let markdown = match so_far {
         "" => format!("⚠️ {words}"),
         text => format!("{}\n\n⚠️ {words}", honest(close_code(text), written, texts)),

@@ -205,7 +205,7 @@ impl Loader {
     /// The pictures of the question and of the history, if one of the models that may be asked sees.
     async fn pictures(&self, question: &Question, history: &[Arc<Message>], model: &ModelName) -> Pictures {
         let models = &self.models;
-        let sees = |one: &ModelName| models.capabilities(one).is_some_and(|can| can.vision);
+        let sees = |one: &ModelName| models.sees(one);
         match models.order(model).iter().any(sees) {
             true => pictures::fetch(&*self.channel, &question.parts, history).await,
             false => pictures::unseen(&question.parts, history),

@@ -219,8 +219,8 @@ impl Preparer {
         let chosen = staff.model(turn, question, &config, agent);
         let model = chosen.unwrap_or_else(|| self.models.default_model().clone());
         let options = self.options(requested, &model).map_err(failed)?;
-        let sees = self.models.capabilities(&model).is_some_and(|can| can.vision);
-        if let Some(reply) = unreadable(question, self.locales.of(first.language.as_deref()), &model, sees) {
+        let texts = self.locales.of(first.language.as_deref());
+        if let Some(reply) = unreadable(question, texts, &model, &self.models) {
             return Err(Box::new(Outcome::Told(reply)));
         }
         let (person, persona, book) = futures::join!(

@@ -5,24 +5,30 @@ use super::super::reply::Reply;
 use figaro_domain::delivery::Action;
 use figaro_domain::message::{Attachment, AttachmentKind, Inbound};
 use figaro_domain::model::ModelName;
+use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
+use figaro_provider::models::Models;
 
 /// The answer to a question that holds nothing the model can read: no words, only content of a kind it has no eyes or
 /// ears for. It is empty in a group that has it answer everything: nobody asked about every sticker.
 #[must_use]
-pub(super) fn unreadable(question: &Question, texts: &Texts, model: &ModelName, sees: bool) -> Option<Reply> {
+pub(super) fn unreadable(
+    question: &Question,
+    texts: &Texts,
+    model: &ModelName,
+    models: &Models,
+) -> Option<Reply> {
     let parts = || question.parts.iter();
     let has_words = parts().any(|part| !part.text.trim().is_empty());
     let mut attachments = parts().flat_map(|part| &part.attachments);
-    if has_words || (sees && attachments.clone().any(Attachment::is_picture)) {
+    if has_words || (models.sees(model) && attachments.clone().any(Attachment::is_picture)) {
         return None;
     }
     let first = attachments.next()?;
     let is_meant = parts().any(Inbound::is_addressed);
     let told = |reply: Reply| Some(if is_meant { reply } else { Reply::default() });
     if first.is_picture() {
-        let markdown = fill(texts.blind(), &[("model", &model.to_string())]);
-        return told(Reply { markdown, actions: vec![Action::OtherModel] });
+        return told(blind(question, texts, model, models.named().iter().any(|one| models.sees(one))));
     }
     let kind = match first.kind {
         AttachmentKind::Photo => texts.kind_photo(),
@@ -40,4 +46,15 @@ pub(super) fn unreadable(question: &Question, texts: &Texts, model: &ModelName, 
         | AttachmentKind::Other => return None,
     };
     told(Reply { markdown: fill(texts.unsupported(), &[("kind", kind)]), actions: Vec::new() })
+}
+
+/// What is said of a picture that the model does not see: another one is offered only where one that can be chosen sees.
+fn blind(question: &Question, texts: &Texts, model: &ModelName, other_sees: bool) -> Reply {
+    let is_owner = question.standing == Standing::Owner;
+    let (what, actions) = match other_sees {
+        true => (texts.blind_other(), vec![Action::OtherModel]),
+        false if is_owner => (texts.blind_owner(), Vec::new()),
+        false => (texts.blind_none(), Vec::new()),
+    };
+    Reply { markdown: format!("{} {what}", fill(texts.blind(), &[("model", &model.to_string())])), actions }
 }

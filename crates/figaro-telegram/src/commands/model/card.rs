@@ -19,8 +19,8 @@ use figaro_store::StoreError;
 pub(in super::super) enum Purpose {
     /// It answers in the chat from now on.
     Chat,
-    /// It is asked what a turn was asked, this once.
-    Again(TurnTag),
+    /// It is asked what a turn was asked, this once; only one that sees pictures where nothing else was asked.
+    Again { turn: TurnTag, sees: bool },
     /// It answers in this session alone from now on.
     Session(SessionId),
 }
@@ -29,7 +29,7 @@ impl Purpose {
     fn button(&self, label: String, model: &ModelName) -> Button {
         let data: Data = match self {
             Self::Chat => Model::Set(ModelKey::of(model)).into(),
-            Self::Again(turn) => Retry::With(turn.clone(), ModelKey::of(model)).into(),
+            Self::Again { turn, .. } => Retry::With(turn.clone(), ModelKey::of(model)).into(),
             Self::Session(session) => Sessions::Set(*session, ModelKey::of(model)).into(),
         };
         Button::new(label, data)
@@ -86,7 +86,10 @@ impl ChatModels {
         if !named.contains(now) {
             named.push(now.clone());
         }
-        let is_lasting = !matches!(purpose, Purpose::Again(_));
+        let is_lasting = !matches!(purpose, Purpose::Again { .. });
+        if matches!(purpose, Purpose::Again { sees: true, .. }) {
+            named.retain(|model| self.ledger.models.sees(model));
+        }
         let row = |model: &ModelName| {
             let mark = if is_missing(served, model) {
                 "⚠️ "
