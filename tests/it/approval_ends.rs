@@ -47,11 +47,7 @@ async fn the_card_of_a_call_whose_turn_is_stopped_says_so() {
             world.told(ANN, TEAM, settings).await;
         }
         world.told(EVE, TEAM, &format!("{command}@figaro_bot")).await;
-        let words = if settings.is_empty() {
-            "✗ Given up: stopped by Eve"
-        } else {
-            "✗ Não feito: Eve interrompeu"
-        };
+        let words = if settings.is_empty() { "✗ Called off by Eve" } else { "✗ Cancelado por Eve" };
         let shown = world.shows(TEAM, number(&card["message_id"]), words).await;
         assert!(labels(&shown).is_empty(), "{shown}");
         assert!(!text(&shown).contains(" say yes"), "{shown}");

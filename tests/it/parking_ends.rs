@@ -19,7 +19,7 @@ async fn stop_and_new_give_the_question_up() {
         // Also where the command comes before the bot knows which message that is.
         let told = world.told(BOB, BOB, command).await;
         assert_ne!(text(&told), "Nothing is running.", "{command}");
-        let shown = world.shows(BOB, number(&card["message_id"]), "✗ Given up: stopped by Bob").await;
+        let shown = world.shows(BOB, number(&card["message_id"]), "✗ Called off by Bob").await;
         assert!(text(&shown).starts_with(COLOUR) && labels(&shown).is_empty(), "{shown}");
         assert_eq!(world.forged(BOB, &card, &data(&card, "Red")).await, LATE, "{command}");
         world.asked_back((BOB, BOB), "cut it", json!({"question": "How long?"})).await;

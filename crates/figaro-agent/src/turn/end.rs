@@ -234,9 +234,9 @@ impl Ender {
         calls
     }
 
-    /// Learns anew which turns wait, after something in the store has changed it.
-    pub(super) async fn reload_parked(&self) {
-        if let Err(error) = self.parked.reload(None).await {
+    /// Learns anew which turns wait, after somebody of this name has changed it in the store.
+    pub(super) async fn reload_parked(&self, by: &str) {
+        if let Err(error) = self.parked.reload(Some(by)).await {
             self.reporter.report(&error, "which turns wait for a person could not be read");
         }
     }

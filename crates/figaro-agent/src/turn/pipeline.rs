@@ -137,7 +137,7 @@ impl Turns {
         match self.conversations.begin_again(conversation, first.origin, model, now).await {
             Ok(Some((turn, stored))) => {
                 // What waited with the same question was given up.
-                self.ender.reload_parked().await;
+                self.ender.reload_parked(&first.speaker.name).await;
                 let question = asked.again(stored);
                 match turn.checkpoint {
                     Some(_) => self.resume(turn, question, control).await,

@@ -42,12 +42,13 @@ impl Eraser {
         }
     }
 
-    /// Erases at once from all that is read; the index of the chat is made anew in the background.
-    pub(super) async fn erase(&self, what: &Erasure) -> Result<Forgotten, StoreError> {
+    /// Erases at once from all that is read; the index of the chat is made anew in the background. `by` is the name of whoever
+    /// wants it.
+    pub(super) async fn erase(&self, what: &Erasure, by: &str) -> Result<Forgotten, StoreError> {
         let chat = what.chat();
         let forgotten = self.chats.without(chat, self.erasures.erase(what, self.clock.now())).await?;
         // What waited in it was given up.
-        self.parked.reload(None).await?;
+        self.parked.reload(Some(by)).await?;
         if let Forgotten::Done(_) = forgotten {
             self.made.note(chat, self.clock.now());
             let (this, stopping) = (self.clone(), self.background.clone());

@@ -159,7 +159,7 @@ impl Forget {
     }
 
     async fn erase(&self, asker: &Asker, what: Erasure) -> Result<Pressed, StoreError> {
-        let forgotten = self.eraser.erase(&what).await?;
+        let forgotten = self.eraser.erase(&what, &asker.speaker.name).await?;
         // The language of the chat may be gone with its settings.
         let asker = self.cards.again(asker).await;
         let texts = self.cards.texts(&asker);

@@ -189,7 +189,7 @@ impl Sessions {
         let outline = self.sessions.outline(session.id).await?;
         let name = self.view(asker).await?.name(&session, &outline);
         let what = Erasure::Session(asker.place.conversation(), session.id);
-        let toast = match self.eraser.erase(&what).await? {
+        let toast = match self.eraser.erase(&what, &asker.speaker.name).await? {
             Forgotten::Busy => return Ok(Pressed::toast(texts.session_busy())),
             Forgotten::Done(erased) if erased.is_nothing() => texts.gone().to_owned(),
             Forgotten::Done(_) => {
