@@ -212,7 +212,7 @@ async fn the_list_of_people_changes_and_lifts_each_thing_by_itself() {
     world.press(ANN, &card, "People").await;
     let list = world.shows(ANN, id, "Press a person").await;
     assert_eq!(labels(&list).len(), 10, "{list}");
-    world.press(ANN, &list, "▶").await;
+    world.press(ANN, &list, "Next ▶").await;
     let list = labelled(&world, id, "Bob", true).await;
     assert!(labels(&list).contains(&"Bob (@bob) · not heard".to_owned()), "{list}");
     world.press(ANN, &list, "Bob").await;

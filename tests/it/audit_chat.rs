@@ -43,10 +43,10 @@ async fn owners_read_it_in_words_and_filter_it() {
     let shown = text(&card).to_owned();
     assert_eq!(shown.lines().count(), 9, "a title and eight rows: {shown}");
     assert!(shown.contains("Ann · shut out · to Bob") && shown.contains("Ann · let in · to Bob"), "{shown}");
-    assert_eq!(labels(&card), ["▶", "Only refused", "Save as a file"]);
+    assert_eq!(labels(&card), ["Next ▶", "Only refused", "Save as a file"]);
     let id = number(&card["message_id"]);
-    world.press(ANN, &card, "▶").await;
-    let older = world.shows(ANN, id, "call allowed: getChat").await;
+    world.press(ANN, &card, "Next ▶").await;
+    let older = world.shows(ANN, id, "allowed: getChat").await;
     for words in [
         "the model · call allowed: getChat · in this chat · rule default/",
         "the model · call refused: sendPhoto · in this chat · rule limit/private_address",
@@ -55,7 +55,7 @@ async fn owners_read_it_in_words_and_filter_it() {
     ] {
         assert!(text(&older).contains(words), "{words}: {older}");
     }
-    assert_eq!(labels(&older), ["◀", "Only refused", "Save as a file"]);
+    assert_eq!(labels(&older), ["◀ Previous", "Only refused", "Save as a file"]);
     world.press(ANN, &older, "Only refused").await;
     let refused = world.shows(ANN, id, "Audit log: refused").await;
     assert_eq!(text(&refused).lines().count(), 7, "{refused}");

@@ -203,16 +203,20 @@ async fn long_lists_have_pages() {
     world.ask("eleven lists, please").await;
     let card = world.told(ANN, ANN, "/notes").await;
     let first = labels(&card);
-    assert_eq!((first.len(), first[0].as_str(), first[8].as_str()), (9, "list 01 (1)", "▶"), "{first:?}");
-    world.press(ANN, &card, "▶").await;
+    assert_eq!(
+        (first.len(), first[0].as_str(), first[8].as_str()),
+        (9, "list 01 (1)", "Next ▶"),
+        "{first:?}"
+    );
+    world.press(ANN, &card, "Next ▶").await;
     let id = card["message_id"].clone();
     let second = world
         .see("the second page", |view| {
             let card = view.messages(ANN).into_iter().find(|m| m["message_id"] == id)?;
-            labels(card).contains(&"◀".to_owned()).then(|| labels(card))
+            labels(card).contains(&"◀ Previous".to_owned()).then(|| labels(card))
         })
         .await;
-    assert_eq!(second, ["list 09 (1)", "list 10 (1)", "list 11 (1)", "◀"]);
+    assert_eq!(second, ["list 09 (1)", "list 10 (1)", "list 11 (1)", "◀ Previous"]);
 }
 
 #[tokio::test]

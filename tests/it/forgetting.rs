@@ -102,8 +102,8 @@ async fn pressed(world: &World, who: i64, card: &Value, label: &str, shows: &str
 
 /// The second page of what was found.
 async fn turned(world: &World, card: &Value) -> Value {
-    world.press(BOB, card, "▶").await;
-    becomes(world, card, "newest first", "◀").await
+    world.press(BOB, card, "Next ▶").await;
+    becomes(world, card, "newest first", "◀ Previous").await
 }
 
 /// What the model is sent when somebody asks something else.
@@ -468,7 +468,7 @@ async fn words_find_what_is_to_be_forgotten_page_by_page() {
     let first = labels(&card);
     assert_eq!(first.len(), 10, "{first:?}");
     assert_eq!(first[0], "Figaro: You said: recipe number 5 with garlic");
-    assert_eq!(first[8..], ["▶", "Forget all (12)"]);
+    assert_eq!(first[8..], ["Next ▶", "Forget all (12)"]);
     let second = turned(&world, &card).await;
     assert!(labels(&second).contains(&"recipe number 0 with garlic".to_owned()), "{second}");
     pressed(&world, BOB, &card, "recipe number 0", "Forget this message").await;

@@ -223,9 +223,9 @@ async fn people_write_their_own_which_ranks_below_the_rules_and_outlives_a_kill(
 
     // The card of one's own: changed, then deleted, which is asked once.
     let list = world.ask("/persona").await;
-    let own = ["✓ Pirate", "✎"];
+    let own = ["✓ Pirate", "Edit"];
     assert!(labels(&list).windows(2).any(|pair| pair == own), "{list}");
-    world.press(ANN, &list, "✎").await;
+    world.press(ANN, &list, "Edit").await;
     let one = world.shows(ANN, number(&list["message_id"]), "Talk like a pirate.").await;
     assert_eq!(labels(&one), ["Edit", "How it writes", "Delete", "‹ Back"]);
     world.press(ANN, &list, "Edit").await;
@@ -240,7 +240,7 @@ async fn people_write_their_own_which_ranks_below_the_rules_and_outlives_a_kill(
     assert_eq!(labels(&asked), ["Delete", "‹ Back"]);
     assert_eq!(world.press(ANN, &list, "Delete").await, "“Corsair” is deleted.");
     let gone = world.shows(ANN, number(&list["message_id"]), "Choose with a button").await;
-    assert!(!labels(&gone).contains(&"✎".to_owned()), "{gone}");
+    assert!(!labels(&gone).contains(&"Edit".to_owned()), "{gone}");
     assert!(world.config_text(ANN, ANN).await.contains("Persona: none\n"));
     assert_eq!(world.request(ANN, ANN, "as usual").await.instructions(), plain.instructions());
     let told = world.replied(ANN, &question, "Corsair: Talk.").await;
@@ -283,7 +283,7 @@ async fn a_persona_written_in_a_chat_sets_what_one_of_a_file_may_set() {
 
     // Its card shows them, and a button asks for those that are to change. They outlive a kill.
     let list = world.ask("/persona").await;
-    world.press(ANN, &list, "✎").await;
+    world.press(ANN, &list, "Edit").await;
     world.shows(ANN, number(&list["message_id"]), &format!("Talk like a pirate.\n\n{settings}")).await;
     assert_eq!(world.press(ANN, &list, "How it writes").await, "");
     let question = says(&world, ANN, "Reply to this message with how “Pirate” writes").await;
@@ -343,19 +343,25 @@ async fn own_personas_are_written_behind_the_command_twenty_a_chat() {
     let full = "This chat has 20 personas of its own, and that is the most. Delete one first.";
     assert_eq!(text(&world.ask("/persona new More: More.").await), full);
     let list = world.ask("/persona").await;
-    let choices =
-        |card: &Value| labels(card).iter().filter(|label| !["✎", "◀", "▶"].contains(&label.as_str())).count();
+    let choices = |card: &Value| {
+        labels(card)
+            .iter()
+            .filter(|label| !["Edit", "◀ Previous", "Next ▶"].contains(&label.as_str()))
+            .count()
+    };
     assert_eq!(choices(&list), 8 + 3, "{list}");
-    assert!(labels(&list).contains(&"▶".to_owned()) && !labels(&list).contains(&"◀".to_owned()));
+    assert!(
+        labels(&list).contains(&"Next ▶".to_owned()) && !labels(&list).contains(&"◀ Previous".to_owned())
+    );
     assert_eq!(world.press(ANN, &list, "Write my own").await, full);
     for page in ["Number 11", "Number 19"] {
-        world.press(ANN, &list, "▶").await;
+        world.press(ANN, &list, "Next ▶").await;
         world.shows(ANN, number(&list["message_id"]), &format!("• {page}:")).await;
     }
     assert_eq!(world.press(ANN, &list, "Number 13").await, "Saved.");
     let last = world.shows(ANN, number(&list["message_id"]), "Now: Number 13").await;
     assert!(
-        labels(&last).contains(&"◀".to_owned()) && labels(&last).contains(&"✓ Number 13".to_owned()),
+        labels(&last).contains(&"◀ Previous".to_owned()) && labels(&last).contains(&"✓ Number 13".to_owned()),
         "{last}"
     );
 }
@@ -383,8 +389,8 @@ async fn in_a_group_only_those_who_may_change_settings_choose_and_write_and_all_
     assert_eq!(text(&world.replied(BOB, &question, "Poet\nSpeak in verse.").await), ADMIN_ONLY);
     let saved = world.replied(ANN, &question, "Poet\nSpeak in verse.").await;
     assert_eq!(text(&saved), "“Poet” is saved, and I speak like that from now on.");
-    let shown = world.told(BOB, GROUP, "/persona@figaro_bot").await;
-    world.press(BOB, &shown, "✎").await;
+    let shown = world.told(ANN, GROUP, "/persona@figaro_bot").await;
+    world.press(ANN, &shown, "Edit").await;
     world.shows(GROUP, number(&shown["message_id"]), "Speak in verse.").await;
     for button in ["Edit", "How it writes", "Delete"] {
         assert_eq!(world.press(BOB, &shown, button).await, ADMIN_ONLY, "{button}");

@@ -194,11 +194,11 @@ async fn a_full_chat_takes_no_more_and_its_list_has_pages() {
     assert!(text(&full).starts_with("There are 100 pins here"), "{full}");
     let card = world.told(ANN, ANN, "/pins").await;
     assert_eq!((labels(&card).len(), labels(&card)[0].as_str()), (9, "thing 042"));
-    world.press(ANN, &card, "▶").await;
+    world.press(ANN, &card, "Next ▶").await;
     let second = world
         .see("the second page", |view| {
             let card = view.messages(ANN).into_iter().find(|m| m["message_id"] == card["message_id"])?;
-            labels(card).contains(&"◀".to_owned()).then(|| card.clone())
+            labels(card).contains(&"◀ Previous".to_owned()).then(|| card.clone())
         })
         .await;
     let first = labels(&second)[0].clone();

@@ -117,10 +117,10 @@ async fn many_sessions_are_paged_and_a_running_one_is_not_deleted() {
     let card = list(&world, BOB, BOB).await;
     assert_eq!(rows(&card).len(), 8, "{:?}", labels(&card));
     assert_eq!(rows(&card)[..2], ["✓ New conversation", "talk number 9"]);
-    world.press(BOB, &card, "▶").await;
+    world.press(BOB, &card, "Next ▶").await;
     let find = |view: &View<'_>| {
         let now = view.messages(BOB).into_iter().find(|m| m["message_id"] == card["message_id"])?;
-        labels(now).contains(&"◀".to_owned()).then(|| now.clone())
+        labels(now).contains(&"◀ Previous".to_owned()).then(|| now.clone())
     };
     let second = world.see("the second page", find).await;
     assert_eq!(rows(&second), ["talk number 2", "talk number 1", "talk number 0"]);

@@ -192,21 +192,21 @@ async fn twenty_tasks_have_three_pages_and_every_button_keeps_its_place() {
         labels(card).iter().map(|label| label.rsplit(" · ").next().unwrap().to_owned()).collect()
     };
     let list = world.told(ANN, ANN, "/tasks").await;
-    world.press(ANN, &list, "▶").await;
-    let second = becomes(&world, &list, "Tasks", "◀").await;
+    world.press(ANN, &list, "Next ▶").await;
+    let second = becomes(&world, &list, "Tasks", "◀ Previous").await;
     let mut wanted: Vec<String> = (9..=16).map(|n| format!("task {n:02}")).collect();
-    wanted.extend(["◀".to_owned(), "▶".to_owned()]);
+    wanted.extend(["◀ Previous".to_owned(), "Next ▶".to_owned()]);
     assert_eq!(names(&second), wanted);
-    world.press(ANN, &list, "▶").await;
+    world.press(ANN, &list, "Next ▶").await;
     let find = |view: &View<'_>| {
         let now = view.messages(ANN).into_iter().find(|m| m["message_id"] == list["message_id"])?;
         (names(now).len() == 5).then(|| now.clone())
     };
     let third = world.see("the third page", find).await;
-    assert_eq!(names(&third), ["task 17", "task 18", "task 19", "task 20", "◀"]);
+    assert_eq!(names(&third), ["task 17", "task 18", "task 19", "task 20", "◀ Previous"]);
     let back = async || {
         world.press(ANN, &list, "‹ Back").await;
-        names(&becomes(&world, &list, "Tasks", "◀").await)
+        names(&becomes(&world, &list, "Tasks", "◀ Previous").await)
     };
     let (_, data) = buttons(&third)[1].clone();
     world.press_data(ANN, &third, &data).await;
@@ -236,7 +236,7 @@ async fn twenty_tasks_have_three_pages_and_every_button_keeps_its_place() {
         let data = buttons(&old).into_iter().find(|(name, _)| name == label).unwrap().1;
         assert_eq!(world.forged(ANN, &old, &data).await, GONE, "{label}");
     }
-    assert_eq!(back().await, ["task 17", "task 19", "task 20", "◀"]);
+    assert_eq!(back().await, ["task 17", "task 19", "task 20", "◀ Previous"]);
     assert_eq!(listed(&world, (ANN, ANN), "what is there?").await.len(), 19);
     assert_eq!(runs(&world), 0);
 }

@@ -171,16 +171,16 @@ async fn a_long_list_has_pages_and_a_card_leads_back_to_its_own() {
     let first = names(&list);
     assert_eq!(
         (first.len(), first[0].as_str(), first[7].as_str(), first[8].as_str()),
-        (9, "task 01", "task 08", "▶")
+        (9, "task 01", "task 08", "Next ▶")
     );
-    world.press(ANN, &list, "▶").await;
-    let second = world.card(&list, "Tasks", "◀").await;
-    assert_eq!(names(&second), ["task 09", "task 10", "◀"]);
+    world.press(ANN, &list, "Next ▶").await;
+    let second = world.card(&list, "Tasks", "◀ Previous").await;
+    assert_eq!(names(&second), ["task 09", "task 10", "◀ Previous"]);
     let data = buttons(&second)[1].1.clone();
     world.press_data(ANN, &second, &data).await;
     world.card(&list, "⏰ task 10 — every day", "‹ Back").await;
     world.press(ANN, &list, "‹ Back").await;
-    assert_eq!(names(&world.card(&list, "Tasks", "◀").await), ["task 09", "task 10", "◀"]);
+    assert_eq!(names(&world.card(&list, "Tasks", "◀ Previous").await), ["task 09", "task 10", "◀ Previous"]);
 }
 
 #[tokio::test]

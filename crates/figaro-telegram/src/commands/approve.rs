@@ -147,7 +147,7 @@ impl Approve {
         let title = if all.is_empty() { texts.approval_open() } else { texts.approval_list() };
         Card::titled(title, String::new())
             .rows(all.iter().skip(page * ROWS).take(ROWS).map(row))
-            .row(pager(page, all.len(), Button::List))
+            .row(pager(texts, page, all.len(), Button::List))
             .rows(hours.iter().rev().take(ROWS).map(ends))
     }
 

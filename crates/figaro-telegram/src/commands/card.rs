@@ -127,10 +127,15 @@ pub(super) fn page_of(asked: Page, rows: usize) -> usize {
 }
 
 /// The buttons that turn pages, for a list of so many rows of which this page is shown.
-pub(super) fn pager<F: Family>(page: usize, rows: usize, press: impl Fn(Page) -> F) -> Vec<Button> {
+pub(super) fn pager<F: Family>(
+    texts: &Texts,
+    page: usize,
+    rows: usize,
+    press: impl Fn(Page) -> F,
+) -> Vec<Button> {
     let button = |label: &str, page: usize| Button::new(label, press(number(page)));
-    let back = (page > 0).then(|| button("◀", page.saturating_sub(1)));
-    let on = ((page + 1) * ROWS < rows).then(|| button("▶", page + 1));
+    let back = (page > 0).then(|| button(texts.button_previous(), page.saturating_sub(1)));
+    let on = ((page + 1) * ROWS < rows).then(|| button(texts.button_next(), page + 1));
     back.into_iter().chain(on).collect()
 }
 

@@ -94,6 +94,7 @@ impl Notes {
             )]
         });
         Ok(Card::titled(texts.notes_title(), "").rows(rows).row(pager(
+            texts,
             page,
             keys.len(),
             callback::Notes::Lists,
@@ -125,7 +126,7 @@ impl Notes {
         });
         let pages = items.first().map(|first| {
             let open = |page| callback::Notes::Open(first.id, page);
-            pager(page, items.len(), open)
+            pager(self.cards.texts(asker), page, items.len(), open)
         });
         let back = vec![Button::new(self.cards.texts(asker).button_back(), callback::Notes::Lists(0))];
         Card::titled(key, body.join("\n")).rows(rows).row(pages.unwrap_or_default()).row(back)

@@ -104,7 +104,7 @@ impl McpServers {
         let refresh = vec![send::Button::new(texts.button_refresh(), Button::List(number(page)))];
         Card::titled(texts.servers_title(), lines.join("\n"))
             .rows(shown.iter().filter_map(row))
-            .row(pager(page, all.len(), Button::List))
+            .row(pager(texts, page, all.len(), Button::List))
             .row(refresh)
     }
 
@@ -137,7 +137,7 @@ impl McpServers {
         let refresh = send::Button::new(texts.button_refresh(), open(number(page)));
         let back = vec![send::Button::new(texts.button_back(), Button::List(0))];
         Card::titled(name, lines.join("\n"))
-            .row(pager(page, status.tools.len(), open))
+            .row(pager(texts, page, status.tools.len(), open))
             .row([refresh].into_iter().chain(restart).collect())
             .row(back)
     }

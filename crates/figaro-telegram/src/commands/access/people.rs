@@ -76,7 +76,7 @@ impl AccessCard {
         let rows = join_all(shown.into_iter().map(row)).await;
         let about = if people.is_empty() { texts.people_empty() } else { texts.people_about() };
         let back = vec![Button::new(texts.button_back(), Start::Access)];
-        let pages = pager(page, people.len(), People::List);
+        let pages = pager(texts, page, people.len(), People::List);
         Ok(Card::titled(texts.button_people(), about).rows(rows).row(pages).row(back))
     }
 

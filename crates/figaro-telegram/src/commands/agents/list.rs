@@ -130,7 +130,7 @@ impl ChatAgents {
         Ok(Card::titled(texts.agents_title(), lines.join("\n"))
             .row(vec![clear])
             .rows(rows)
-            .row(pager(page, all.len(), |page| scope.list(page)))
+            .row(pager(texts, page, all.len(), |page| scope.list(page)))
             .row(other.into_iter().collect()))
     }
 }

@@ -117,7 +117,7 @@ impl Audit {
         let title = if is_refused { texts.audit_title_refused() } else { texts.audit_title() };
         let body = if lines.is_empty() { texts.audit_empty().to_owned() } else { lines.join("\n") };
         let buttons = [filter].into_iter().chain(export).collect();
-        Ok(Card::titled(title, body).row(pager(page, found.len(), turn)).row(buttons))
+        Ok(Card::titled(title, body).row(pager(texts, page, found.len(), turn)).row(buttons))
     }
 
     /// So many of the newest entries that may be shown here.

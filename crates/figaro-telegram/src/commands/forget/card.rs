@@ -46,7 +46,7 @@ pub(super) fn found(texts: &Texts, search: Search, said: &[Said], page: usize, t
     );
     Card::titled(texts.forget_title(), texts.forget_found())
         .rows(said.iter().take(ROWS).map(row))
-        .row(pager(page, total, |page| Forget::Found(search, page)))
+        .row(pager(texts, page, total, |page| Forget::Found(search, page)))
         .row(Some(all).filter(|_| total > 1).into_iter().collect())
 }
 

@@ -69,7 +69,7 @@ impl View<'_> {
         let erase = Button::new(texts.button_erase_all(), Press::Ask);
         Card::titled(texts.memory_title(), body)
             .rows(shown.iter().take(ROWS).map(row))
-            .row(pager(page, total, Press::List))
+            .row(pager(texts, page, total, Press::List))
             .row(switch.into_iter().chain([erase]).collect())
     }
 

@@ -200,7 +200,7 @@ impl ChatModels {
         );
         Card::titled(texts.model_title(), body)
             .rows(rows)
-            .row(pager(page, served.len(), |page| Model::Served(provider.clone(), page)))
+            .row(pager(texts, page, served.len(), |page| Model::Served(provider.clone(), page)))
             .row(back)
     }
 }

@@ -156,7 +156,9 @@ impl Personas {
             let choose = Button::new(format!("{mark}{}", entry.title(language)), entry.press(number(page)));
             match entry {
                 Entry::File(_) => vec![choose],
-                Entry::Own(own) => vec![choose, Button::new("✎", Press::Open(own.id, number(page)))],
+                Entry::Own(own) => {
+                    vec![choose, Button::new(texts.button_edit(), Press::Open(own.id, number(page)))]
+                }
             }
         });
         let mark = if config.persona.is_none() { "✓ " } else { "" };
@@ -164,7 +166,7 @@ impl Personas {
         let new = Button::new(texts.persona_new(), Press::New);
         Ok(Card::titled(texts.persona_title(), body.join("\n\n"))
             .rows(rows)
-            .row(pager(page, entries.len(), Press::List))
+            .row(pager(texts, page, entries.len(), Press::List))
             .row(vec![clear, new])
             .row(vec![Button::new(texts.button_back(), Config::Show)]))
     }

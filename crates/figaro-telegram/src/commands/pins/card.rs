@@ -35,6 +35,7 @@ impl PinCards<'_> {
         let own = pins.iter().filter_map(|pin| self.own(pin));
         let lines: Vec<String> = std::iter::once(self.texts.pins_about().to_owned()).chain(own).collect();
         Card::titled(self.texts.pins_title(), lines.join("\n")).rows(rows).row(pager(
+            self.texts,
             page,
             shown.len(),
             Pins::List,

@@ -76,7 +76,7 @@ impl Shown<'_> {
         let settings = Key::new(self.texts.button_settings(), Config::Show);
         Card::titled(self.texts.packs_title(), lines.join("\n"))
             .rows(rows)
-            .row(pager(page, all.len(), Button::Packs))
+            .row(pager(self.texts, page, all.len(), Button::Packs))
             .row(back.into_iter().chain([settings]).collect())
     }
 
@@ -112,7 +112,7 @@ impl Shown<'_> {
         Some(
             Card::titled(kind.title.of(self.tag), body)
                 .rows(rows)
-                .row(pager(page, entries.len(), |page| Button::Kind(key, page)))
+                .row(pager(self.texts, page, entries.len(), |page| Button::Kind(key, page)))
                 .row(vec![add, back]),
         )
     }

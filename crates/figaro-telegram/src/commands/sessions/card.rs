@@ -62,7 +62,7 @@ impl View<'_> {
         };
         Card::titled(self.texts.sessions_title(), self.texts.sessions_about())
             .rows(shown.iter().map(row))
-            .row(pager(page, total, Sessions::List))
+            .row(pager(self.texts, page, total, Sessions::List))
     }
 
     /// The card of a session, in which this model answers.

@@ -54,7 +54,7 @@ impl View<'_> {
         let shown = runs.iter().skip(page * ROWS).take(ROWS);
         let mut lines: Vec<String> = shown.map(|run| self.run_line(task, run, true)).collect();
         explain_unknown(&mut lines, self.texts);
-        let pages = pager(page, runs.len(), |page| self.press(TaskVerb::History(page), task));
+        let pages = pager(self.texts, page, runs.len(), |page| self.press(TaskVerb::History(page), task));
         Card::titled(&self.title(task), lines.join("\n")).row(pages).row(vec![self.button(
             self.texts.button_back(),
             TaskVerb::Open,

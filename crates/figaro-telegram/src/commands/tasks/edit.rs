@@ -107,7 +107,7 @@ impl View<'_> {
         let title = fill(self.texts.task_edit_agents(), &[("task", &task.title())]);
         Card::titled(&title, lines.join("\n"))
             .rows(rows)
-            .row(pager(page, all.len(), |page| self.press(TaskVerb::Agents(page), task)))
+            .row(pager(self.texts, page, all.len(), |page| self.press(TaskVerb::Agents(page), task)))
             .row(vec![self.button(self.texts.button_back(), TaskVerb::Open, task)])
     }
 

@@ -124,7 +124,7 @@ impl Tasks {
         };
         let shown = tasks.iter().skip(page * ROWS).take(ROWS);
         let rows = shown.map(|task| vec![Button::new(label(texts, task, now), open(task))]);
-        Ok(Card::titled(texts.tasks_title(), "").rows(rows).row(pager(page, tasks.len(), Press::List)))
+        Ok(Card::titled(texts.tasks_title(), "").rows(rows).row(pager(texts, page, tasks.len(), Press::List)))
     }
 }
 
