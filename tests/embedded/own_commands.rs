@@ -88,7 +88,7 @@ impl Command for Throw {
     }
 
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        Ok(thrown(request.argument, 1).into())
+        Ok(thrown(request.argument(), 1).into())
     }
 
     fn families(&self) -> &'static [&'static str] {

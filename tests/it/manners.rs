@@ -58,7 +58,7 @@ async fn the_card_of_models_is_short_and_how_it_writes_stands_behind_a_button() 
     let world = World::new().await;
     let _bot = world.start().await;
     let card = world.told(ANN, ANN, "/model").await;
-    assert!(text(&card).lines().count() <= 3 && !text(&card).contains("temperature"), "{card}");
+    assert!(text(&card).lines().count() <= 4 && !text(&card).contains("temperature"), "{card}");
     assert_eq!(world.press(ANN, &card, "How it writes").await, "");
     let writing = world.shows(ANN, number(&card["message_id"]), "temperature").await;
     assert_eq!(labels(&writing), ["Edit", "‹ Back"]);

@@ -375,7 +375,7 @@ async fn in_a_group_only_those_who_may_change_settings_choose_and_write_and_all_
     let _bot = world.start_open().await;
     world.otherwise(Reply::text("Fine."));
     let plain = world.request(BOB, GROUP, "before").await;
-    let list = world.told(BOB, GROUP, "/persona@figaro_bot").await;
+    let list = world.told(ANN, GROUP, "/persona@figaro_bot").await;
     for button in ["Tutor", "✓ None", "Write my own"] {
         assert_eq!(world.press(BOB, &list, button).await, ADMIN_ONLY, "{button}");
     }

@@ -157,10 +157,14 @@ async fn in_a_group_members_go_on_and_admins_do_the_rest() {
     assert_eq!(rows(&card), ["✓ New conversation", "@figaro_bot lunch"]);
     world.press(BOB, &card, "@figaro_bot lunch").await;
     let opened = world.shows(TEAM, number(&card["message_id"]), "Messages: 2").await;
+    assert_eq!(labels(&opened), ["Go on with it", "‹ Back"]);
+    assert_eq!(world.press(BOB, &card, "Go on").await, "“@figaro_bot lunch” goes on here.");
+    let card = list(&world, ANN, TEAM).await;
+    world.press(ANN, &card, "✓ @figaro_bot lunch").await;
+    let opened = world.shows(TEAM, number(&card["message_id"]), "Messages: 2").await;
     for label in ["Rename", "Model", "Save as a file", "Delete"] {
         assert_eq!(world.press(BOB, &card, label).await, ADMINS, "{label}");
     }
-    assert_eq!(world.press(BOB, &card, "Go on").await, "“@figaro_bot lunch” goes on here.");
     let delete = buttons(&opened).into_iter().find(|(label, _)| label == "Delete").unwrap().1;
     let really = delete.replace(":ask:", ":drop:");
     assert_eq!(world.forged(BOB, &opened, &really).await, ADMINS);

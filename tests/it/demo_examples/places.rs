@@ -28,7 +28,10 @@ impl Texts {
 
     /// The lines of `/help` that one can say, without what they say on how.
     pub fn help(&self) -> Vec<String> {
-        let lines = self.of("help").lines().filter_map(|line| line.trim().strip_prefix("• "));
+        let lines = self
+            .of("help")
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix(['•', '◦', '▪']).map(str::trim));
         let examples = lines.map(|line| line.split(" (").next().unwrap().to_owned());
         not_empty(examples.collect())
     }

@@ -101,7 +101,7 @@ async fn in_a_group_admins_choose_packs() {
     let world = World::new().await;
     world.team();
     let _bot = world.start_open().await;
-    let card = world.told(BOB, TEAM, "/records@figaro_bot").await;
+    let card = world.told(ANN, TEAM, "/records@figaro_bot").await;
     assert!(text(&card).starts_with("Context packs"), "{card}");
     assert_eq!(world.press(BOB, &card, "School class").await, "Only an admin of this chat can do that.");
     assert_eq!(world.press(ANN, &card, "School class").await, "Saved.");

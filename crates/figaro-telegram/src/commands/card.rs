@@ -25,6 +25,8 @@ pub struct Card {
     pub(crate) title: Option<String>,
     /// The text under the title.
     pub(crate) body: String,
+    /// How to change what it shows, under the text: for those who may.
+    pub(crate) how: Option<String>,
     /// Lines of the body that are shown bold.
     pub(crate) headings: Vec<String>,
     /// Rows of buttons.
@@ -76,6 +78,12 @@ impl Card {
         rows.into_iter().fold(self, Self::row)
     }
 
+    /// The same with words on how to change what it shows.
+    #[must_use]
+    pub(super) fn how(self, words: impl Into<String>) -> Self {
+        Self { how: Some(words.into()), ..self }
+    }
+
     /// The card as a message to be sent.
     #[must_use]
     pub(crate) fn outgoing(self) -> Outgoing {
@@ -100,7 +108,13 @@ impl Card {
     }
 
     pub(super) fn content(&self) -> Formatted {
-        let body = utf16_prefix(&self.body, CARD_UNITS);
+        let parts: Vec<&str> = [Some(&*self.body), self.how.as_deref()]
+            .into_iter()
+            .flatten()
+            .filter(|part| !part.is_empty())
+            .collect();
+        let body = parts.join("\n\n");
+        let body = utf16_prefix(&body, CARD_UNITS);
         let gap = if body.is_empty() { "" } else { "\n" };
         let title = self.title.as_ref().map(|title| format!("{title}{gap}")).unwrap_or_default();
         let text = format!("{title}{body}");

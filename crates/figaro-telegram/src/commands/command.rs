@@ -3,6 +3,7 @@
 
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -40,6 +41,12 @@ pub trait Command: Debug + Send + Sync {
     /// Who may press its buttons, where that is not the same.
     fn press_access(&self) -> Access {
         self.access()
+    }
+
+    /// Whether its buttons change what holds for the whole chat: then they are for those who may change that, and its card has
+    /// none for others.
+    fn changes_chat(&self) -> bool {
+        false
     }
 
     /// Whether later messages depend on what it does, so that it is done before they are looked at; then it must not take
@@ -90,14 +97,24 @@ pub trait Command: Debug + Send + Sync {
 pub struct Request<'a> {
     /// Who gave it, and where.
     pub(crate) asker: &'a Asker,
-    /// What stands behind its name, without space at the ends.
-    pub argument: &'a str,
+    /// The words behind its name, without space at the ends; [`Self::argument`] tells that they count.
+    pub(super) words: &'a str,
+    /// Whether the command has looked at them.
+    pub(super) is_read: &'a AtomicBool,
     /// Who wrote the message that it replies to; none for a bot's.
     pub(crate) replied: Option<&'a Speaker>,
     /// The message that holds the command.
     pub(crate) message: &'a Inbound,
     /// All commands there are, in the order of their registration.
     pub(crate) commands: &'a [Arc<dyn Command>],
+}
+
+impl<'a> Request<'a> {
+    /// What stands behind its name. Where a command never asks for it, whoever wrote it is told that it changed nothing.
+    pub fn argument(&self) -> &'a str {
+        self.is_read.store(true, Ordering::Relaxed);
+        self.words
+    }
 }
 
 /// What a command leads to.

@@ -14,8 +14,8 @@ use figaro_policy::access::Standing;
 use figaro_prompts::texts::Texts;
 use figaro_store::StoreError;
 
-/// Before each example in the text of `/help`.
-const BULLET: &str = "• ";
+/// Before each example in the text of `/help`, by whom it works for: everybody, all but guests, those who may change the chat.
+const BULLETS: [&str; 3] = ["• ", "◦ ", "▪ "];
 
 /// Lists the commands by group.
 #[derive(Debug)]
@@ -46,6 +46,15 @@ impl Command for Help {
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
         let texts = self.cards.texts(request.asker);
         let is_owner = request.asker.standing == Standing::Owner;
+        let may_change = self.cards.may_change(request.asker).await;
+        let is_guest = matches!(request.asker.standing, Standing::Guest | Standing::Borrowed);
+        let bullets = if may_change {
+            3
+        } else if is_guest {
+            1
+        } else {
+            2
+        };
         let (title, said) = texts.help().trim().split_once('\n').unwrap_or_default();
         let as_text: Vec<&str> = said.lines().filter(|line| example(line).is_none()).collect();
         let mut card = Card::titled(title, [&[texts.help_tap()][..], &as_text].concat().join("\n"));
@@ -53,6 +62,7 @@ impl Command for Help {
             let of_group = request.commands.iter().filter(|command| command.group() == Some(group));
             let lines: Vec<String> = of_group
                 .filter(|command| is_owner || command.access() == Access::Everybody)
+                .filter(|command| may_change || !command.changes_chat())
                 .map(|command| format!("/{} – {}", command.name(), command.about(texts)))
                 .collect();
             if !lines.is_empty() {
@@ -61,8 +71,9 @@ impl Command for Help {
                 card.headings.push(heading.to_owned());
             }
         }
-        let buttons =
-            examples(texts).zip(0..).map(|(words, at)| vec![Button::new(words, callback::Help(at))]);
+        let works = |(bullet, _): &(usize, &str)| *bullet < bullets;
+        let shown = examples(texts).zip(0..).filter(|(example, _)| works(example));
+        let buttons = shown.map(|((_, words), at)| vec![Button::new(words, callback::Help(at))]);
         Ok(card.rows(buttons).into())
     }
 
@@ -88,16 +99,19 @@ impl Help {
     /// The example that a button asks.
     fn asked(&self, press: &Press<'_>) -> Result<&str, Gone> {
         let callback::Help(at) = press.data.parse()?;
-        examples(self.cards.texts(press.asker)).nth(at.into()).ok_or(Gone)
+        let (_, words) = examples(self.cards.texts(press.asker)).nth(at.into()).ok_or(Gone)?;
+        Ok(words)
     }
 }
 
-/// The examples that can be asked as they stand.
-fn examples(texts: &Texts) -> impl Iterator<Item = &str> {
+/// The examples that can be asked as they stand, each with the place of its bullet in [`BULLETS`].
+fn examples(texts: &Texts) -> impl Iterator<Item = (usize, &str)> {
     texts.help().lines().filter_map(example)
 }
 
 /// The example of a line; none where its words alone are not enough, as those of a reply.
-fn example(line: &str) -> Option<&str> {
-    line.strip_prefix(BULLET).filter(|words| !words.ends_with(')'))
+fn example(line: &str) -> Option<(usize, &str)> {
+    let mut bullets = BULLETS.into_iter().enumerate();
+    let found = bullets.find_map(|(at, bullet)| Some((at, line.strip_prefix(bullet)?)));
+    found.filter(|(_, words)| !words.ends_with(')'))
 }

@@ -58,7 +58,7 @@ impl Command for NewSession {
         let session = self.conversations.new_session(conversation, self.cards.now()).await?;
         // What waited there was given up.
         self.parked.reload(Some(&request.asker.speaker.name)).await?;
-        let Some(name) = SessionName::by_person(request.argument) else {
+        let Some(name) = SessionName::by_person(request.argument()) else {
             return Ok(Card::text(texts.new_session()).into());
         };
         let change = SessionChange { name: Some(name.clone()), ..SessionChange::default() };

@@ -47,7 +47,10 @@ impl Command for Notes {
     }
 
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.lists(request.asker, 0).await.map(Outcome::Card)
+        match request.argument() {
+            "" => self.lists(request.asker, 0).await.map(Outcome::Card),
+            words => self.meant(request.asker, words).await.map(Outcome::Card),
+        }
     }
 
     fn families(&self) -> &'static [&'static str] {
@@ -99,6 +102,24 @@ impl Notes {
             keys.len(),
             callback::Notes::Lists,
         )))
+    }
+
+    /// The list that these words name, or else the one with an item that has them; all lists where there is none.
+    async fn meant(&self, asker: &Asker, words: &str) -> Result<Card, StoreError> {
+        let notes = self.store.notes(asker.place.chat).await?;
+        let wanted = words.to_lowercase();
+        let has = |text: &str| text.to_lowercase().contains(&wanted);
+        let named = notes.iter().find(|note| note.key.to_lowercase() == wanted);
+        let found = named.or_else(|| notes.iter().find(|note| has(&note.key)));
+        match found.or_else(|| notes.iter().find(|note| has(&note.content))) {
+            Some(note) => Ok(self.key_card(asker, &notes, &note.key, 0)),
+            None => {
+                let told = [("words", &*one_line(words, BUTTON_CHARS))];
+                let told = fill(self.cards.texts(asker).notes_not_found(), &told);
+                let lists = self.lists(asker, 0).await?;
+                Ok(if notes.is_empty() { lists } else { Card { body: told, ..lists } })
+            }
+        }
     }
 
     async fn open_key(&self, asker: &Asker, id: NoteId, page: Page) -> Result<Pressed, StoreError> {

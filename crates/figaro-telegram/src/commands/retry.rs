@@ -102,7 +102,7 @@ impl Command for Retry {
     }
 
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        let model = match request.argument {
+        let model = match request.argument() {
             "" => None,
             name => match self.models.chosen(request.asker, name).await {
                 Ok(model) => Some(model),

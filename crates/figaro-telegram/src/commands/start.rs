@@ -74,7 +74,7 @@ impl Command for Start {
 
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
         // A good invitation has been redeemed before.
-        if looks_like_invite(request.argument) && request.asker.standing != Standing::Owner {
+        if looks_like_invite(request.argument()) && request.asker.standing != Standing::Owner {
             return Ok(Card::text(self.cards.texts(request.asker).owner_invite_void()).into());
         }
         Ok(self.card(request.asker).into())

@@ -1,6 +1,7 @@
 //! The table of commands: finds the one that a message or a press means, checks who may, and does it. The router calls it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::asker::Asker;
 use super::card::Card;
@@ -16,12 +17,16 @@ use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::admission::{Full, Slot};
 use figaro_agent::turn::queue::{Mailboxes, Posted};
 use figaro_base::ids::{ChatId, MessageId, UpdateId};
-use figaro_base::text::nearest;
+use figaro_base::text::{nearest, one_line};
 use figaro_config::AccessSettings;
 use figaro_domain::message::Inbound;
+use figaro_markup::Formatted;
 use figaro_policy::access::{Standing, Verdict, judge};
 use figaro_prompts::texts::fill;
 use figaro_store::{SettingsStore, StoreError};
+
+/// The most characters of words behind a command that are repeated.
+const NAMED_CHARS: usize = 40;
 
 /// All commands there are.
 #[derive(Debug)]
@@ -93,7 +98,8 @@ impl CommandTable {
         }
         let request = Request {
             asker,
-            argument: &line.argument,
+            words: &line.argument,
+            is_read: &AtomicBool::new(false),
             replied: line.replied.as_ref(),
             message,
             commands: &self.commands,
@@ -101,7 +107,25 @@ impl CommandTable {
         let done = command.run(&request).await;
         // It may have changed the language.
         self.keep_menu(asker.place.chat).await;
-        done.unwrap_or_else(|error| self.cards.failed(asker, &error).into())
+        match done.unwrap_or_else(|error| self.cards.failed(asker, &error).into()) {
+            Outcome::Card(card) => self.fitting(card, command, &request).await.into(),
+            outcome => outcome,
+        }
+    }
+
+    /// A card without what whoever asks may not do, and with a word about words that changed nothing.
+    async fn fitting(&self, mut card: Card, command: &Arc<dyn Command>, request: &Request<'_>) -> Card {
+        let texts = self.cards.texts(request.asker);
+        let is_closed = !card.buttons.is_empty() && command.changes_chat();
+        if is_closed && !self.cards.may_change(request.asker).await {
+            card = Card { buttons: Vec::new(), how: Some(texts.admins_change().to_owned()), ..card };
+        }
+        if !request.words.is_empty() && !request.is_read.load(Ordering::Relaxed) {
+            let words = one_line(request.words, NAMED_CHARS);
+            let told = fill(texts.words_ignored(), &[("command", command.name()), ("words", &words)]);
+            card.lead = Some(Formatted { text: told, entities: Vec::new() });
+        }
+        card
     }
 
     /// Does what a command can do where there is no room for a message; `false` if that is nothing.
@@ -249,6 +273,9 @@ impl CommandTable {
         };
         if !has(command.press_access(), press.asker) {
             return Pressed::toast(texts.owner_only());
+        }
+        if command.changes_chat() && !self.cards.may_change(press.asker).await {
+            return Pressed::toast(texts.admin_only());
         }
         match command.press(press).await {
             Ok(pressed) => pressed,

@@ -59,7 +59,8 @@ impl Clocks<'_> {
         };
         let clear = config.timezone.map(|_| Button::new(texts.button_clear(), Press::Clear));
         let back = Button::new(texts.button_back(), Config::Show);
-        Card::titled(texts.config_timezone(), format!("{here}\n\n{}", texts.zone_type()))
+        Card::titled(texts.config_timezone(), here)
+            .how(texts.zone_type())
             .rows(self.choices(&zone::guesses(self.language)))
             .row(clear.into_iter().chain([back]).collect())
     }
@@ -151,8 +152,12 @@ impl Command for Timezone {
         Some(Group::Settings)
     }
 
+    fn changes_chat(&self) -> bool {
+        true
+    }
+
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.0.told(request.asker, request.argument).await.map(Outcome::Card)
+        self.0.told(request.asker, request.argument()).await.map(Outcome::Card)
     }
 
     fn families(&self) -> &'static [&'static str] {
@@ -163,9 +168,6 @@ impl Command for Timezone {
         let (zones, asker) = (&self.0, press.asker);
         let wanted = press.data.parse()?;
         let texts = zones.cards.texts(asker);
-        if wanted != Press::Show && !zones.cards.may_change(asker).await {
-            return Ok(Pressed::toast(texts.admin_only()));
-        }
         let (settings, chat) = (&zones.settings, asker.place.chat);
         let before = settings.chat_config(chat).await?;
         Ok(match wanted {

@@ -51,7 +51,7 @@ enum Whom {
 impl Whom {
     /// `list` knows people by username.
     async fn of(request: &Request<'_>, list: &AccessCard) -> Result<Self, StoreError> {
-        let (argument, asker) = (request.argument.trim(), request.asker);
+        let (argument, asker) = (request.argument().trim(), request.asker);
         if let Some(bot) = argument.strip_prefix('@').and_then(|name| AllowedBot::new(asker.place.chat, name))
         {
             return Ok(if asker.place.is_group() { Self::Bot(bot) } else { Self::BotElsewhere });
@@ -111,8 +111,8 @@ impl ChangeAccess {
     }
 
     async fn change(&self, request: &Request<'_>) -> Result<Card, StoreError> {
-        let (argument, wish) = Wish::split(request.argument, self.allows);
-        let request = &Request { argument: &argument, ..*request };
+        let (argument, wish) = Wish::split(request.argument(), self.allows);
+        let request = &Request { words: &argument, ..*request };
         if !matches!(wish, Wish::Plain) {
             let whom = Whom::of(request, &self.list).await?;
             let Whom::Person(user) = whom else {
@@ -162,10 +162,10 @@ impl ChangeAccess {
 
     /// Why nobody can be told from the words: where somebody is named, what stands behind is no role or time.
     fn complaint(&self, texts: &Texts, request: &Request<'_>) -> String {
-        let (first, rest) = request.argument.split_once(' ').unwrap_or((request.argument, ""));
+        let (first, rest) = request.argument().split_once(' ').unwrap_or((request.argument(), ""));
         let is_named = first.starts_with('@') || first.parse::<i64>().is_ok();
         let extra = match (request.replied, is_named) {
-            (Some(_), false) => request.argument,
+            (Some(_), false) => request.argument(),
             (_, true) => rest,
             (None, false) => "",
         };
@@ -197,7 +197,7 @@ impl Command for ChangeAccess {
     }
 
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        if self.allows && Codes::are_meant(request.argument) {
+        if self.allows && Codes::are_meant(request.argument()) {
             return self.codes.make(request.asker).await.map(Outcome::Card);
         }
         self.change(request).await.map(Outcome::Card)

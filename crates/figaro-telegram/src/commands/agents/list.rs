@@ -6,7 +6,7 @@ use super::super::asker::Asker;
 use super::super::card::{Card, ROWS, number, page_of, pager};
 use super::super::handles::Handles;
 use super::super::model::ChatModels;
-use crate::callback::{Agents as Press, Page, Short};
+use crate::callback::{Agents as Press, Config, Page, Short};
 use crate::send::Button;
 use figaro_domain::agent::{Agent, DEFAULT_AGENT};
 use figaro_domain::chat::ChatConfig;
@@ -118,20 +118,22 @@ impl ChatAgents {
         let clear = Button::new(format!("{}{clear}", mark(chosen.is_none())), scope.clear(number(page)));
         let other = match scope {
             Scope::Chat => session.is_some().then(|| Button::new(texts.agents_here(), Press::Here(0))),
-            Scope::Conversation => Some(Button::new(texts.button_back(), Press::List(0))),
+            Scope::Conversation => None,
+        };
+        let back = match scope {
+            Scope::Chat => Button::new(texts.button_back(), Config::Show),
+            Scope::Conversation => Button::new(texts.button_back(), Press::List(0)),
         };
         let mut lines = now_lines(texts, &agents, &config, own);
         lines.push(String::new());
         lines.extend(shown.iter().map(|agent| line(texts, &agents, agent)));
-        lines.push(String::new());
-        lines.push(
-            if scope == Scope::Chat { texts.agents_usage() } else { texts.agents_here_usage() }.to_owned(),
-        );
+        let how = if scope == Scope::Chat { texts.agents_usage() } else { texts.agents_here_usage() };
         Ok(Card::titled(texts.agents_title(), lines.join("\n"))
+            .how(how)
             .row(vec![clear])
             .rows(rows)
             .row(pager(texts, page, all.len(), |page| scope.list(page)))
-            .row(other.into_iter().collect()))
+            .row(other.into_iter().chain([back]).collect()))
     }
 }
 

@@ -36,8 +36,12 @@ impl Command for Agents {
         Some(Group::Settings)
     }
 
+    fn changes_chat(&self) -> bool {
+        true
+    }
+
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.told(request.asker, request.argument.trim()).await.map(Outcome::Card)
+        self.told(request.asker, request.argument().trim()).await.map(Outcome::Card)
     }
 
     fn families(&self) -> &'static [&'static str] {
@@ -56,10 +60,6 @@ impl Command for Agents {
             Press::SetHere(agent, page) => (Scope::Conversation, Some(agent), page),
             Press::ClearHere(page) => (Scope::Conversation, None, page),
         };
-        let cards = &self.0.models.cards;
-        if !cards.may_change(asker).await {
-            return Ok(Pressed::toast(cards.texts(asker).admin_only()));
-        }
         let agent = match agent.map(|agent| self.0.named(asker, agent.as_str())).transpose() {
             Ok(agent) => agent,
             Err(complaint) => return Ok(Pressed::toast(complaint)),

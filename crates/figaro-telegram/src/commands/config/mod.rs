@@ -69,8 +69,12 @@ impl Command for Config {
         Some(Group::Settings)
     }
 
+    fn changes_chat(&self) -> bool {
+        true
+    }
+
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.told(request.asker, request.argument).await.map(Outcome::Card)
+        self.told(request.asker, request.argument()).await.map(Outcome::Card)
     }
 
     fn families(&self) -> &'static [&'static str] {
@@ -87,9 +91,6 @@ impl Command for Config {
             Press::Ask(field) => {
                 let config = self.settings.chat_config(asker.place.chat).await?;
                 Pressed::card(self.ask(asker, &config, field))
-            }
-            Press::Type if !self.cards.may_change(asker).await => {
-                Pressed::toast(self.cards.texts(asker).admin_only())
             }
             Press::Type => {
                 let texts = self.cards.texts(asker);
@@ -124,6 +125,9 @@ impl Config {
             return self.card(asker).await;
         }
         let (name, value) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
+        // “clear language” says the same as “language clear”.
+        let clears = self.cards.languages.locales.clears(name) && !value.is_empty();
+        let (name, value) = if clears { (value.trim(), name) } else { (name, value) };
         if name.eq_ignore_ascii_case(Zones::COMMAND) {
             return self.zones.told(asker, value).await;
         }

@@ -57,8 +57,8 @@ impl Command for Forget {
                 Some(said) => self.ask_said(asker, &said).await,
                 None => Card::text(texts.forget_not_kept()),
             },
-            None if request.argument.is_empty() => card::menu(texts),
-            None => self.search(asker, request.argument).await?,
+            None if request.words.is_empty() => card::menu(texts),
+            None => self.search(asker, request.argument()).await?,
         };
         Ok(card.into())
     }

@@ -54,6 +54,7 @@ impl ChatModels {
         let clear = config.model.is_some() && is_chats;
         let clear = clear.then(|| Button::new(texts.model_default(), Model::Clear));
         Ok(Card::titled(texts.model_title(), self.model_lines(asker, &config, &served).await?)
+            .how(texts.model_usage())
             .rows(rows)
             .rows(more.map(|button| vec![button]))
             .row(writing.into_iter().chain(clear).collect())
@@ -170,7 +171,6 @@ impl ChatModels {
         for (provider, _) in served.iter().filter(|(_, served)| served.is_err()) {
             lines.push(fill(texts.model_unreachable(), &[("provider", provider)]));
         }
-        lines.push(texts.model_usage().to_owned());
         Ok(lines.join("\n"))
     }
 

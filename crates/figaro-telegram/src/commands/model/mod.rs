@@ -42,8 +42,12 @@ impl Command for Model {
         Some(Group::Settings)
     }
 
+    fn changes_chat(&self) -> bool {
+        true
+    }
+
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.told(request.asker, request.argument).await.map(Outcome::Card)
+        self.told(request.asker, request.argument()).await.map(Outcome::Card)
     }
 
     fn families(&self) -> &'static [&'static str] {
@@ -53,12 +57,7 @@ impl Command for Model {
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let (models, asker) = (&self.0, press.asker);
         let texts = models.cards.texts(asker);
-        let button: Button = press.data.parse()?;
-        let changes = matches!(button, Button::Set(_) | Button::Clear | Button::Plain | Button::Type);
-        if changes && !models.cards.may_change(asker).await {
-            return Ok(Pressed::toast(texts.admin_only()));
-        }
-        Ok(match button {
+        Ok(match press.data.parse()? {
             Button::Show => Pressed::card(self.card(asker).await?),
             Button::Served(..) if asker.standing != Standing::Owner => Pressed::toast(texts.owner_only()),
             Button::Served(provider, page) => Pressed::card(models.served_card(asker, &provider, page).await),

@@ -147,8 +147,7 @@ impl Personas {
             }
             Entry::Own(persona) => format!("• {}: {}", persona.name, texts.persona_own()),
         });
-        let parts =
-            [now, agent, Some(lines.collect::<Vec<_>>().join("\n")), Some(texts.persona_usage().to_owned())];
+        let parts = [now, agent, Some(lines.collect::<Vec<_>>().join("\n"))];
         let body: Vec<String> = parts.into_iter().flatten().collect();
         let rows = shown.iter().map(|entry| {
             let mark =
@@ -165,6 +164,7 @@ impl Personas {
         let clear = Button::new(format!("{mark}{}", texts.persona_none()), Press::Clear(number(page)));
         let new = Button::new(texts.persona_new(), Press::New);
         Ok(Card::titled(texts.persona_title(), body.join("\n\n"))
+            .how(texts.persona_usage())
             .rows(rows)
             .row(pager(texts, page, entries.len(), Press::List))
             .row(vec![clear, new])

@@ -44,8 +44,12 @@ impl Command for Persona {
         Some(Group::Settings)
     }
 
+    fn changes_chat(&self) -> bool {
+        true
+    }
+
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.0.told(request.asker, request.argument).await.map(Outcome::Card)
+        self.0.told(request.asker, request.argument()).await.map(Outcome::Card)
     }
 
     fn families(&self) -> &'static [&'static str] {
@@ -54,12 +58,7 @@ impl Command for Persona {
 
     async fn press(&self, press: &command::Press<'_>) -> Result<Pressed, PressError> {
         let (personas, asker) = (&self.0, press.asker);
-        let wanted: Press = press.data.parse()?;
-        let changes = !matches!(wanted, Press::List(_) | Press::Open(..));
-        if changes && !personas.cards.may_change(asker).await {
-            return Ok(Pressed::toast(personas.cards.texts(asker).admin_only()));
-        }
-        Ok(match wanted {
+        Ok(match press.data.parse()? {
             Press::List(page) => Pressed::card(personas.list(asker, page).await?),
             Press::File(name, page) => {
                 personas.press_choice(asker, &PersonaChoice::File(name.to_string()), page).await?

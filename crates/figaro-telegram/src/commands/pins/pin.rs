@@ -60,9 +60,9 @@ impl Command for PinWords {
 
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
         let asker = request.asker;
-        if !request.argument.is_empty() {
+        if !request.argument().is_empty() {
             let wanted = Wanted {
-                words: request.argument,
+                words: request.argument(),
                 speaker: Some(&asker.speaker),
                 telegram: request.message.origin.message(),
                 ..Wanted::default()

@@ -9,7 +9,7 @@ use crate::callback::{Config, KindKey, Page, Records as Button, Short};
 use crate::send::Button as Key;
 use figaro_base::ids::RecordId;
 use figaro_base::text::one_line;
-use figaro_domain::record::{Book, Entry, Field, Record, points, reminders, trend};
+use figaro_domain::record::{Book, Entry, Field, Pack, Record, points, reminders, trend};
 use figaro_prompts::PackSet;
 use figaro_prompts::texts::{Texts, fill};
 
@@ -25,6 +25,8 @@ pub(super) struct Shown<'a> {
     pub(super) tag: Option<&'a str>,
     pub(super) book: &'a Book,
     pub(super) now: DateTime<Utc>,
+    /// Whether they may choose the packs of the chat.
+    pub(super) may_change: bool,
     /// Whether something reminds of the record that is shown.
     pub(super) is_reminded: bool,
 }
@@ -53,19 +55,18 @@ impl Shown<'_> {
         let page = page_of(page, all.len());
         let shown: Vec<_> = all.iter().skip(page * ROWS).take(ROWS).collect();
         let is_chosen = |name: &str| chosen.iter().any(|one| one == name);
+        let point = |pack: &Pack| if is_chosen(&pack.name) && !self.may_change { "✓" } else { "•" };
         let mut lines = vec![self.texts.packs_about().to_owned(), String::new()];
-        lines.extend(
-            shown
-                .iter()
-                .map(|pack| format!("• {}: {}", pack.title.of(self.tag), pack.description.of(self.tag))),
-        );
+        lines.extend(shown.iter().map(|pack| {
+            format!("{} {}: {}", point(pack), pack.title.of(self.tag), pack.description.of(self.tag))
+        }));
         let gone: Vec<&str> =
             chosen.iter().map(String::as_str).filter(|name| packs.get(name).is_none()).collect();
         if !gone.is_empty() {
             lines.push(String::new());
             lines.push(fill(self.texts.packs_gone(), &[("packs", &gone.join(", "))]));
         }
-        let rows = shown.iter().filter_map(|pack| {
+        let rows = shown.iter().filter(|_| self.may_change).filter_map(|pack| {
             let mark = if is_chosen(&pack.name) { "✓ " } else { "" };
             let label = format!("{mark}{}", pack.title.of(self.tag));
             let press = if is_chosen(&pack.name) { Button::Leave } else { Button::Take };
@@ -74,10 +75,13 @@ impl Shown<'_> {
         let back =
             (!self.book.packs().is_empty()).then(|| Key::new(self.texts.button_records(), Button::Kinds));
         let settings = Key::new(self.texts.button_settings(), Config::Show);
+        let settings = Some(settings).filter(|_| self.may_change);
+        let how = if self.may_change { self.texts.packs_how() } else { self.texts.admins_change() };
         Card::titled(self.texts.packs_title(), lines.join("\n"))
+            .how(how)
             .rows(rows)
             .row(pager(self.texts, page, all.len(), Button::Packs))
-            .row(back.into_iter().chain([settings]).collect())
+            .row(back.into_iter().chain(settings).collect())
     }
 
     /// The kinds, each with how many records there are.
@@ -93,8 +97,9 @@ impl Shown<'_> {
         let titles: Vec<&str> = self.book.packs().iter().map(|pack| pack.title.of(self.tag)).collect();
         let body = if has_records { String::new() } else { self.texts.records_empty().to_owned() };
         let packs = Key::new(self.texts.button_packs(), Button::Packs(0));
+        let packs = Some(packs).filter(|_| self.may_change);
         let add = Key::new(self.texts.button_add(), Button::Add(None));
-        Card::titled(&titles.join(" · "), body).rows(rows).row(vec![add, packs])
+        Card::titled(&titles.join(" · "), body).rows(rows).row([add].into_iter().chain(packs).collect())
     }
 
     /// The records of a kind; `None` if there is none of this key.

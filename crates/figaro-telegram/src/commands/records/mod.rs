@@ -108,8 +108,9 @@ impl Records {
         self.books.in_chat(asker.place.chat).await
     }
 
-    fn shown<'a>(&'a self, asker: &'a Asker, book: &'a Book) -> Shown<'a> {
+    async fn shown<'a>(&'a self, asker: &'a Asker, book: &'a Book) -> Shown<'a> {
         Shown {
+            may_change: self.cards.may_change(asker).await,
             texts: self.cards.texts(asker),
             tag: asker.language.as_deref(),
             book,
@@ -123,7 +124,7 @@ impl Records {
         let book = self.book(asker).await?;
         match book.packs() {
             [] => self.packs(asker, 0).await,
-            _ => Ok(self.shown(asker, &book).kinds()),
+            _ => Ok(self.shown(asker, &book).await.kinds()),
         }
     }
 
@@ -131,7 +132,7 @@ impl Records {
         let config = self.store.chat_config(asker.place.chat).await?;
         let book = self.book(asker).await?;
         let packs = self.books.prompts.packs();
-        Ok(self.shown(asker, &book).packs(&packs, &config.packs, page))
+        Ok(self.shown(asker, &book).await.packs(&packs, &config.packs, page))
     }
 
     /// Takes a pack for the chat or puts it back, as the button said.
@@ -154,7 +155,7 @@ impl Records {
 
     async fn kind(&self, asker: &Asker, key: callback::KindKey, page: Page) -> Result<Pressed, StoreError> {
         let book = self.book(asker).await?;
-        let shown = self.shown(asker, &book);
+        let shown = self.shown(asker, &book).await;
         match shown.kind(key, page) {
             Some(card) => Ok(Pressed::card(card)),
             None => Ok(Pressed::both(shown.texts.gone(), self.kinds(asker).await?)),
@@ -169,7 +170,7 @@ impl Records {
         then: impl FnOnce(&Shown<'_>, &Entry<'_>) -> Pressed + Send,
     ) -> Result<Pressed, StoreError> {
         let book = self.book(asker).await?;
-        let shown = self.shown(asker, &book);
+        let shown = self.shown(asker, &book).await;
         if let Some(entry) = book.entry(id) {
             let reminding = self.reminding.of(&book, &entry, asker.language.as_deref()).await?;
             return Ok(then(&Shown { is_reminded: !reminding.is_empty(), ..shown }, &entry));

@@ -65,8 +65,8 @@ impl View<'_> {
             .row(pager(self.texts, page, total, Sessions::List))
     }
 
-    /// The card of a session, in which this model answers.
-    pub(super) fn card(&self, session: &Session, kept: &Kept, model: &ModelName) -> Card {
+    /// The card of a session, in which this model answers, with what somebody may do with it.
+    pub(super) fn card(&self, session: &Session, kept: &Kept, model: &ModelName, may_change: bool) -> Card {
         let texts = self.texts;
         let count = kept.outline.messages.to_string();
         let [began, last] = [session.created_at, session.updated_at].map(|at| self.moment(at));
@@ -81,16 +81,19 @@ impl View<'_> {
         body.extend(is_current.then(|| texts.session_current().to_owned()));
         let id = session.id;
         let switch = (!is_current).then(|| Button::new(texts.button_switch(), Sessions::Switch(id)));
-        Card::titled(&self.name(session, &kept.outline), body.join("\n"))
-            .row(switch.into_iter().collect())
-            .row(vec![
+        let changes = [
+            vec![
                 Button::new(texts.button_rename(), Sessions::Rename(id)),
                 Button::new(texts.model_title(), Sessions::Models(id)),
-            ])
-            .row(vec![
+            ],
+            vec![
                 Button::new(texts.button_export(), Sessions::Export(id)),
                 Button::new(texts.button_delete(), Sessions::Ask(id)),
-            ])
+            ],
+        ];
+        Card::titled(&self.name(session, &kept.outline), body.join("\n"))
+            .row(switch.into_iter().collect())
+            .rows(changes.into_iter().filter(|_| may_change))
             .row(vec![Button::new(texts.button_back(), Sessions::List(0))])
     }
 

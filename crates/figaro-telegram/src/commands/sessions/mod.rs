@@ -159,7 +159,8 @@ impl Sessions {
         let stats = self.sessions.session_stats(asker.place.chat, session.id).await?;
         let config = self.settings.chat_config(asker.place.chat).await?;
         let model = session.model.clone().unwrap_or_else(|| self.models.of(&config));
-        Ok(view.card(&session, &Kept { outline, stats }, &model))
+        let may_change = self.cards.may_change(asker).await;
+        Ok(view.card(&session, &Kept { outline, stats }, &model, may_change))
     }
 
     async fn switch(&self, asker: &Asker, session: Session) -> Result<Pressed, StoreError> {

@@ -64,7 +64,8 @@ impl Command for Why {
         let asker = request.asker;
         let replied = request.message.quotes.as_ref().filter(|quoted| quoted.message.is_some());
         // The id of a turn stands in the log and in what HTTP answers.
-        let run = request.argument.parse::<RunId>().ok().filter(|_| asker.standing == Standing::Owner);
+        let is_owner = asker.standing == Standing::Owner;
+        let run = request.words.parse::<RunId>().ok().filter(|_| is_owner && !request.argument().is_empty());
         let found = match (run, replied.and_then(|quoted| quoted.message)) {
             (Some(run), _) => self.finder.turn(run).await?,
             (None, Some(message)) => self.finder.find(asker, message).await?,
