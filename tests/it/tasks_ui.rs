@@ -273,6 +273,8 @@ async fn a_task_of_a_group_is_changed_by_its_creator_admins_and_owners() {
     let _bot = world.start_open().await;
     let card = world.opened(RUI, TEAM, "Call the stand-up").await;
     assert!(text(&card).ends_with("\nBy Bob"), "{card}");
+    assert_eq!(labels(&card), ["‹ Back"], "what only fails is not offered");
+    let card = world.opened(BOB, TEAM, "Call the stand-up").await;
     let only = "Only whoever asked for this task or an admin can change it.";
     for label in ["Run now", "Pause", "Edit", "Cancel"] {
         assert_eq!(world.press(RUI, &card, label).await, only, "{label}");
@@ -454,7 +456,10 @@ async fn times_and_missed_runs_are_edited_by_buttons() {
     world.card(&card, &format!("every day {hour:02}:45"), "‹ Back").await;
     assert_eq!(world.press(ANN, &card, "ask").await, "Saved.");
     world.card(&card, "Edit: ", "✓ ask").await;
-    // What a button said nobody has to write any more.
+    // The question stays as long as the card that it belongs to.
+    let is_there = || world.telegram.messages(ANN).iter().any(|one| one["message_id"] == asked["message_id"]);
+    assert!(is_there());
+    world.press(ANN, &card, "‹ Back").await;
     world.is_gone(&asked).await;
 
     let card = world.opened(ANN, ANN, "Call mum").await;

@@ -43,6 +43,11 @@ impl View<'_> {
             .row(self.ways(task))
     }
 
+    /// The same for somebody who may not change the task.
+    pub(super) fn without_actions(&self, task: &Task) -> Card {
+        Card::titled(&self.title(task), self.body(task)).row(self.ways(task))
+    }
+
     /// What it is called and when it runs.
     pub(super) fn title(&self, task: &Task) -> String {
         format!("⏰ {} — {}", task.title(), words::schedule(self.texts, task, self.now))

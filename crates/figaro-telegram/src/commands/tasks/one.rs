@@ -51,7 +51,9 @@ impl Tasks {
         };
         let agents = self.agents.now();
         let view = self.view(&on, &task, &agents);
+        let looks_only = on.is_unknown(&task) && !self.may_change(asker, &task).await;
         let (change, done) = match button.verb {
+            TaskVerb::Open if looks_only => return Ok(Pressed::card(view.without_actions(&task))),
             TaskVerb::Open => {
                 self.close_questions(&on, &task).await?;
                 return Ok(Pressed::card(self.shows(&on, &task).await?));
@@ -59,6 +61,9 @@ impl Tasks {
             TaskVerb::History(page) => {
                 let runs = self.store.task_runs(task.id).await?;
                 let history = view.history(&task, &runs, page);
+                if looks_only {
+                    return Ok(Pressed::card(history));
+                }
                 return self.opens(&on, &task, Pressed::card(history)).await;
             }
             TaskVerb::Label => return Ok(Pressed::toast(view.missed_help(&task))),
@@ -72,8 +77,7 @@ impl Tasks {
                 return Ok(shown);
             }
             TaskVerb::Shift(_) | TaskVerb::Missed(_) | TaskVerb::Agents(_) | TaskVerb::Agent(_) => {
-                // What a button says nobody has to write.
-                self.close_questions(&on, &task).await?;
+                // The card still says that one may write: its question goes with it.
                 return self.press_edit(&on, view, &task).await;
             }
             TaskVerb::Done | TaskVerb::Later(_) | TaskVerb::Tomorrow => {
@@ -225,6 +229,11 @@ impl On<'_> {
         let chat = self.asker.place.chat;
         let known = task.message(chat, self.message).cloned();
         TaskMessage { shows, ..known.unwrap_or(TaskMessage::new(chat, self.message, shows)) }
+    }
+
+    /// Whether the message of the button is not known to be about the task: it was the list until now.
+    fn is_unknown(&self, task: &Task) -> bool {
+        task.message(self.asker.place.chat, self.message).is_none()
     }
 
     /// Whether the message of the button is known to show the card of a task.
