@@ -26,8 +26,8 @@ pub(crate) enum Forget {
     AskAll,
     /// Forgets all about whoever asked, by their number at Telegram: nobody else's press counts.
     All(i64),
-    /// Asks whether a message is to be forgotten.
-    AskSaid(SaidKey),
+    /// Asks whether a message is to be forgotten, which a search has found.
+    AskSaid(SaidKey, Option<Search>),
     /// Forgets a message.
     Said(SaidKey),
     /// Shows a page of what a search has found.
@@ -82,7 +82,8 @@ impl Display for Forget {
             Self::Session(session) => write!(f, "{name}:session:{session}"),
             Self::AskAll => write!(f, "{name}:me"),
             Self::All(user) => write!(f, "{name}:all:{user}"),
-            Self::AskSaid(said) => write!(f, "{name}:ask:{said}"),
+            Self::AskSaid(said, None) => write!(f, "{name}:ask:{said}"),
+            Self::AskSaid(said, Some(search)) => write!(f, "{name}:ask:{said}:{search}"),
             Self::Said(said) => write!(f, "{name}:said:{said}"),
             Self::Found(search, page) => write!(f, "{name}:found:{search}:{page}"),
             Self::AskFound(search) => write!(f, "{name}:askall:{search}"),
@@ -103,7 +104,11 @@ impl FromStr for Forget {
             "session" => Self::Session(fields.parse()?),
             "me" => Self::AskAll,
             "all" => Self::All(fields.parse()?),
-            "ask" => Self::AskSaid(fields.parse()?),
+            "ask" => {
+                let said = fields.parse()?;
+                let search = fields.word().ok().map(str::parse).transpose();
+                Self::AskSaid(said, search.map_err(|_no_number| Gone)?)
+            }
             "said" => Self::Said(fields.parse()?),
             "found" => Self::Found(fields.parse()?, fields.page()),
             "askall" => Self::AskFound(fields.parse()?),
@@ -111,6 +116,28 @@ impl FromStr for Forget {
             _ => return Err(Gone),
         };
         fields.end(press)
+    }
+}
+
+/// The button that shows `/privacy`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Privacy;
+
+impl Family for Privacy {
+    const NAME: &'static str = "privacy";
+}
+
+impl Display for Privacy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:show", Self::NAME)
+    }
+}
+
+impl FromStr for Privacy {
+    type Err = Gone;
+
+    fn from_str(data: &str) -> Result<Self, Gone> {
+        if data == Self.to_string() { Ok(Self) } else { Err(Gone) }
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) use approve::Approve;
 pub(crate) use audit::Audit;
 pub(crate) use back::Back;
 pub(crate) use chat::{Help, Notes, Start, Status, Usage};
-pub(crate) use forget::{Export, Forget, SaidKey, Search};
+pub(crate) use forget::{Export, Forget, Privacy, SaidKey, Search};
 pub(crate) use memory::Memory;
 pub(crate) use people::People;
 pub(crate) use persona::Persona;

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::asker::Asker;
 use super::card::Card;
 use super::cards::Cards;
-use super::command::{Command, Group, Outcome, Request};
+use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
 use super::model::ChatModels;
-use crate::callback::{Export, Forget};
+use crate::callback::{self, Export, Family, Forget};
 use crate::send::Button;
 use figaro_domain::conversation::KEPT_BACKGROUND;
 use figaro_prompts::texts::{Texts, fill};
@@ -38,18 +39,16 @@ impl Command for Privacy {
     }
 
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        let (asker, texts) = (request.asker, self.cards.texts(request.asker));
-        let config = self.settings.chat_config(asker.place.chat).await?;
-        let (model, count) = (self.models.of(&config), KEPT_BACKGROUND.to_string());
-        let mut parts = vec![texts.privacy_kept().to_owned()];
-        parts.extend(asker.place.is_group().then(|| fill(texts.privacy_group(), &[("count", &count)])));
-        parts.push(fill(texts.privacy_seen(), &[("provider", &model.provider), ("model", &model.model)]));
-        parts.push(texts.privacy_erase().to_owned());
-        let card = Card::titled(texts.privacy_title(), parts.join("\n\n")).row(vec![
-            Button::new(texts.button_export(), Export::Menu),
-            Button::new(texts.button_forget(), Forget::Menu),
-        ]);
-        Ok(card.into())
+        self.card(request.asker).await.map(Outcome::Card)
+    }
+
+    fn families(&self) -> &'static [&'static str] {
+        &[callback::Privacy::NAME]
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let callback::Privacy = press.data.parse()?;
+        Ok(Pressed::card(self.card(press.asker).await?))
     }
 }
 
@@ -60,5 +59,19 @@ impl Privacy {
             settings: handles.store.clone(),
             models: ChatModels::new(handles),
         }
+    }
+
+    async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let texts = self.cards.texts(asker);
+        let config = self.settings.chat_config(asker.place.chat).await?;
+        let (model, count) = (self.models.of(&config), KEPT_BACKGROUND.to_string());
+        let mut parts = vec![texts.privacy_kept().to_owned()];
+        parts.extend(asker.place.is_group().then(|| fill(texts.privacy_group(), &[("count", &count)])));
+        parts.push(fill(texts.privacy_seen(), &[("provider", &model.provider), ("model", &model.model)]));
+        parts.push(texts.privacy_erase().to_owned());
+        Ok(Card::titled(texts.privacy_title(), parts.join("\n\n")).row(vec![
+            Button::new(texts.button_export(), Export::Menu),
+            Button::new(texts.button_forget(), Forget::Menu),
+        ]))
     }
 }

@@ -16,7 +16,7 @@ use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
 use super::sessions::card::View;
-use crate::callback::{Export as Button, Family};
+use crate::callback::{Export as Button, Family, Privacy};
 use crate::send::Button as Key;
 use figaro_base::ids::ChatId;
 use figaro_domain::chat::{ChatKind, Place};
@@ -46,7 +46,7 @@ impl Command for Export {
     }
 
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        Ok(menu(self.cards.texts(request.asker)).into())
+        Ok(self.menu(request.asker).await.into())
     }
 
     fn families(&self) -> &'static [&'static str] {
@@ -54,20 +54,16 @@ impl Command for Export {
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
-        let (asker, texts) = (press.asker, self.cards.texts(press.asker));
+        let asker = press.asker;
         Ok(match press.data.parse()? {
-            Button::Menu => Pressed::card(menu(texts)),
+            Button::Menu => {
+                let back = vec![Key::new(self.cards.texts(asker).button_back(), Privacy)];
+                Pressed::card(self.menu(asker).await.row(back))
+            }
             Button::Session => self.session(asker).await?,
             Button::All => self.all(asker).await?,
         })
     }
-}
-
-/// What can be had.
-fn menu(texts: &Texts) -> Card {
-    Card::titled(texts.export_title(), texts.export_about())
-        .row(vec![Key::new(texts.button_this_conversation(), Button::Session)])
-        .row(vec![Key::new(texts.button_everything(), Button::All)])
 }
 
 impl Export {
@@ -77,6 +73,16 @@ impl Export {
             store: handles.store.clone(),
             default_zone: handles.default_zone,
         }
+    }
+
+    /// What can be had.
+    async fn menu(&self, asker: &Asker) -> Card {
+        let texts = self.cards.texts(asker);
+        let session = self.cards.may_change(asker).await;
+        let session = session.then(|| Key::new(texts.button_this_conversation(), Button::Session));
+        Card::titled(texts.export_title(), texts.export_about())
+            .row(session.into_iter().collect())
+            .row(vec![Key::new(texts.button_everything(), Button::All)])
     }
 
     async fn session(&self, asker: &Asker) -> Result<Pressed, StoreError> {

@@ -13,24 +13,28 @@ const CARD_CHARS: usize = 300;
 /// What a button shows of a message.
 const ROW_CHARS: usize = 48;
 
-/// What can be forgotten.
-pub(super) fn menu(texts: &Texts) -> Card {
+/// What can be forgotten, by whom.
+pub(super) fn menu(texts: &Texts, may_change: bool) -> Card {
+    let session = Button::new(texts.button_this_conversation(), Forget::AskSession);
     Card::titled(texts.forget_title(), texts.forget_about())
-        .row(vec![Button::new(texts.button_this_conversation(), Forget::AskSession)])
+        .row(Some(session).filter(|_| may_change).into_iter().collect())
         .row(vec![Button::new(texts.button_everything(), Forget::AskAll)])
 }
 
-/// Asks whether something is to be forgotten.
-pub(super) fn ask(texts: &Texts, words: &str, press: Forget) -> Card {
-    Card::text(words)
-        .row(vec![Button::new(texts.button_forget(), press), Button::new(texts.button_keep(), Forget::Keep)])
+/// Asks whether something is to be forgotten; `back` is the list that it was chosen from.
+pub(super) fn ask(texts: &Texts, words: &str, press: Forget, back: Option<Forget>) -> Card {
+    let other = match back {
+        Some(list) => Button::new(texts.button_back(), list),
+        None => Button::new(texts.button_keep(), Forget::Keep),
+    };
+    Card::text(words).row(vec![Button::new(texts.button_forget(), press), other])
 }
 
 /// Asks whether a message is to be forgotten.
-pub(super) fn ask_said(texts: &Texts, said: &Said) -> Card {
+pub(super) fn ask_said(texts: &Texts, said: &Said, back: Option<Forget>) -> Card {
     let words = if said.is_answer { texts.forget_ask_answer() } else { texts.forget_ask_message() };
     let words = fill(words, &[("text", &one_line(&said.text, CARD_CHARS))]);
-    ask(texts, &words, Forget::Said(SaidKey(said.at)))
+    ask(texts, &words, Forget::Said(SaidKey(said.at)), back)
 }
 
 /// A page of what a search has found, of so many messages.
@@ -38,7 +42,7 @@ pub(super) fn found(texts: &Texts, search: Search, said: &[Said], page: usize, t
     let row = |said: &Said| {
         let who = if said.is_answer { format!("{}: ", texts.export_bot()) } else { String::new() };
         let label = one_line(&format!("{who}{}", render(&said.text).text), ROW_CHARS);
-        vec![Button::new(label, Forget::AskSaid(SaidKey(said.at)))]
+        vec![Button::new(label, Forget::AskSaid(SaidKey(said.at), Some(search)))]
     };
     let all = Button::new(
         fill(texts.forget_all_found(), &[("count", &total.to_string())]),
@@ -50,8 +54,8 @@ pub(super) fn found(texts: &Texts, search: Search, said: &[Said], page: usize, t
         .row(Some(all).filter(|_| total > 1).into_iter().collect())
 }
 
-/// Says what was erased, and what was not.
-pub(super) fn done(texts: &Texts, erased: &Erased) -> Card {
+/// Says what was erased, and what was not: more stays where it was not all about a person.
+pub(super) fn done(texts: &Texts, erased: &Erased, is_all: bool) -> Card {
     let Erased {
         messages,
         answers,
@@ -81,5 +85,7 @@ pub(super) fn done(texts: &Texts, erased: &Erased) -> Card {
     let some = counts.into_iter().filter(|(_, count)| *count > 0);
     let lines: Vec<String> =
         some.map(|(words, count)| fill(words, &[("count", &count.to_string())])).collect();
-    Card::titled(texts.forgot_title(), format!("{}\n\n{}", lines.join("\n"), texts.forget_stays()))
+    let stays = if is_all { texts.forget_stays_all() } else { texts.forget_stays() };
+    let after = format!("{}\n\n{stays}\n\n{}", texts.forget_gone(), texts.forget_telegram());
+    Card::titled(texts.forgot_title(), format!("{}\n\n{after}", lines.join("\n")))
 }

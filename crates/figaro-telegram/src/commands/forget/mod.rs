@@ -11,12 +11,13 @@ use async_trait::async_trait;
 
 use self::searches::{Found, Searches};
 use super::asker::Asker;
-use super::card::{Card, ROWS, page_of};
+use super::card::{Card, ROWS, number, page_of};
 use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::eraser::Eraser;
 use super::handles::Handles;
-use crate::callback::{Family, Forget as Button, Page, SaidKey, Search};
+use crate::callback::{self, Family, Forget as Button, Page, SaidKey, Search};
+use crate::send::Button as Key;
 use figaro_base::ids::SessionId;
 use figaro_domain::erasure::{Erasure, Forgotten, Said, SaidAt};
 use figaro_prompts::texts::{Texts, fill};
@@ -54,10 +55,10 @@ impl Command for Forget {
         let replied = request.message.quotes.as_ref().and_then(|quoted| quoted.message);
         let card = match replied {
             Some(message) => match self.erasures.said(asker.place.chat, message).await? {
-                Some(said) => self.ask_said(asker, &said).await,
+                Some(said) => self.ask_said(asker, &said, None).await,
                 None => Card::text(texts.forget_not_kept()),
             },
-            None if request.words.is_empty() => card::menu(texts),
+            None if request.words.is_empty() => card::menu(texts, self.cards.may_change(asker).await),
             None => self.search(asker, request.argument()).await?,
         };
         Ok(card.into())
@@ -70,7 +71,10 @@ impl Command for Forget {
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let (asker, texts) = (press.asker, self.cards.texts(press.asker));
         Ok(match press.data.parse()? {
-            Button::Menu => Pressed::card(card::menu(texts)),
+            Button::Menu => {
+                let back = vec![Key::new(texts.button_back(), callback::Privacy)];
+                Pressed::card(card::menu(texts, self.cards.may_change(asker).await).row(back))
+            }
             Button::Keep => Pressed::card(Card::text(texts.forget_kept())),
             Button::AskSession => self.ask_session(asker).await?,
             Button::Session(id) => self.session(asker, id).await?,
@@ -78,16 +82,18 @@ impl Command for Forget {
                 let is_group = asker.place.is_group();
                 let words = if is_group { texts.forget_ask_all_group() } else { texts.forget_ask_all() };
                 let user = asker.speaker.user.telegram_id().unwrap_or_default();
-                Pressed::card(card::ask(texts, words, Button::All(user)))
+                Pressed::card(card::ask(texts, words, Button::All(user), Some(Button::Menu)))
             }
             Button::All(user) if asker.speaker.user.telegram_id() != Some(user) => {
                 Pressed::toast(texts.forget_not_yours())
             }
             Button::All(_) => self.erase(asker, all_about(asker)).await?,
-            Button::AskSaid(SaidKey(at)) => match self.erasures.said_at(asker.place.chat, at).await? {
-                Some(said) => Pressed::card(self.ask_said(asker, &said).await),
-                None => Pressed::toast(texts.gone()),
-            },
+            Button::AskSaid(SaidKey(at), search) => {
+                match self.erasures.said_at(asker.place.chat, at).await? {
+                    Some(said) => Pressed::card(self.ask_said(asker, &said, search).await),
+                    None => Pressed::toast(texts.gone()),
+                }
+            }
             Button::Said(SaidKey(at)) => self.said(asker, at).await?,
             Button::Found(search, page) => match self.found(asker, search, page).await? {
                 Some(card) => Pressed::card(card),
@@ -121,12 +127,20 @@ impl Forget {
         said.of.as_ref() == Some(&asker.speaker.user) || self.cards.may_change(asker).await
     }
 
-    async fn ask_said(&self, asker: &Asker, said: &Said) -> Card {
+    async fn ask_said(&self, asker: &Asker, said: &Said, search: Option<Search>) -> Card {
         let texts = self.cards.texts(asker);
+        let back = search.map(|search| Button::Found(search, self.page_in(asker, search, said.at)));
         match self.may_forget(asker, said).await {
-            true => card::ask_said(texts, said),
+            true => card::ask_said(texts, said, back),
             false => Card::text(texts.forget_not_yours()),
         }
+    }
+
+    /// The page of what a search has found that shows a message.
+    fn page_in(&self, asker: &Asker, search: Search, at: SaidAt) -> Page {
+        let found = self.searches.of(search, asker.place.chat, &asker.speaker.user);
+        let at = found.and_then(|found| found.places.iter().position(|place| *place == at));
+        number(at.unwrap_or_default() / ROWS)
     }
 
     async fn said(&self, asker: &Asker, at: SaidAt) -> Result<Pressed, StoreError> {
@@ -148,7 +162,7 @@ impl Forget {
         };
         let count = self.sessions.outline(id).await?.messages.to_string();
         let words = fill(texts.forget_ask_session(), &[("count", &count)]);
-        Ok(Pressed::card(card::ask(texts, &words, Button::Session(id))))
+        Ok(Pressed::card(card::ask(texts, &words, Button::Session(id), Some(Button::Menu))))
     }
 
     async fn session(&self, asker: &Asker, id: SessionId) -> Result<Pressed, StoreError> {
@@ -168,7 +182,10 @@ impl Forget {
             Forgotten::Done(erased) if erased.is_nothing() => {
                 Pressed::card(Card::text(texts.forget_nothing()))
             }
-            Forgotten::Done(erased) => Pressed::card(card::done(texts, &erased)),
+            Forgotten::Done(erased) => {
+                let is_all = matches!(what, Erasure::Person(..) | Erasure::Chat(..));
+                Pressed::card(card::done(texts, &erased, is_all))
+            }
         })
     }
 
@@ -204,7 +221,7 @@ impl Forget {
             return Pressed::Stale;
         };
         let words = fill(texts.forget_ask_found(), &[("count", &found.places.len().to_string())]);
-        Pressed::card(card::ask(texts, &words, Button::AllFound(search)))
+        Pressed::card(card::ask(texts, &words, Button::AllFound(search), Some(Button::Found(search, 0))))
     }
 
     /// Whoever has searched found only what was theirs to forget, and may not be an admin any more.
