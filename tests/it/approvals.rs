@@ -200,7 +200,7 @@ async fn what_nobody_approves_in_time_is_given_up() {
     let bot = world.start_open().await;
     let words = world.press(BOB, &card, "✓ Once").await;
     assert_eq!(words, LATE);
-    world.card_with(TEAM, "Nobody approved this in time").await;
+    world.card_with(TEAM, "Not done: nobody approved it in time.").await;
     world.caught_up().await;
     assert_eq!(world.made("banChatMember"), Vec::<Value>::new());
     assert!(bot.stop().success());
@@ -283,12 +283,12 @@ async fn owners_see_what_waits_everywhere_and_say_what_they_think_of_it() {
     let world = World::new().await;
     let _bot = world.moderated().await;
     let at_first = world.told(ANN, ANN, "/approve").await;
-    assert_eq!(text(&at_first), "Nothing waits for an approval.");
+    assert_eq!(text(&at_first), "Nothing waits for approval.");
     let post = call("sendMessage", json!({"chat_id": TEAM, "text": "Hi from Eve"}));
     world.parks("greet them", vec![post], "End of greet them.");
     world.say(EVE, EVE, "greet them");
     let card = world.card_with(EVE, MAY_I).await;
-    world.card_with(ANN, "Eve asks for something that takes an approval").await;
+    world.card_with(ANN, "Eve asks for something that needs approval").await;
     assert_eq!(world.press(EVE, &card, "✓ Once").await, NO_RIGHT);
     let list = world.told(ANN, ANN, "/approve").await;
     assert_eq!(labels(&list), ["Eve: Send “Hi from Eve”"]);

@@ -63,6 +63,7 @@ mod methods;
 mod models;
 mod moderation;
 mod observation;
+mod offers;
 mod own_messages;
 mod packs_documented;
 mod parking;

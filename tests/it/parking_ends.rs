@@ -229,9 +229,9 @@ async fn when_its_time_is_over_the_person_is_told_and_a_press_is_late() {
     ];
     world.expire(bot);
     let bot = world.start_open().await;
-    let word = world.card_with(BOB, "I have stopped waiting for an answer to: “Which colour?”").await;
+    let word = world.card_with(BOB, "I no longer wait for an answer to: “Which colour?”").await;
     assert!(labels(&word).is_empty(), "{word}");
-    world.card_with(TEAM, "I have stopped waiting for an answer to: “How long?”").await;
+    world.card_with(TEAM, "I no longer wait for an answer to: “How long?”").await;
     for (card, label) in cards.iter().zip(["Red", "Long"]) {
         world.without_buttons(card).await;
         assert_eq!(world.forged(BOB, card, &data(card, label)).await, LATE);
@@ -246,7 +246,7 @@ async fn when_its_time_is_over_the_person_is_told_and_a_press_is_late() {
     assert_eq!(world.parked(bot), Vec::<Value>::new());
     let bot = world.start_open().await;
     world.caught_up().await;
-    let words = world.bot_texts(BOB).iter().filter(|text| text.contains("stopped waiting")).count();
+    let words = world.bot_texts(BOB).iter().filter(|text| text.contains("no longer wait")).count();
     assert_eq!(words, 1, "it is said once");
     assert!(bot.stop().success());
 }

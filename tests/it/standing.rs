@@ -90,7 +90,8 @@ async fn lets_it_post(world: &World, leave: Value) {
     world.wants_leave(ANN, "let it post", leave);
     let card = world.card_after(ANN, cards).await;
     let shown = text(&card);
-    for words in ["Let the task “News” do this there by itself: send message", "at most 2 times in each run"]
+    for words in
+        ["Let the task “News” do this there without asking: Send a message", "At most 2 times in each run"]
     {
         assert!(shown.contains(words), "{words} in {shown}");
     }

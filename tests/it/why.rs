@@ -13,7 +13,7 @@ use crate::support::{ANN, BOB, World};
 use crate::task_tools::{scene, start};
 
 const CARL: i64 = 13;
-const NOT_YOURS: &str = "Only whoever wrote that message, or an owner of mine, can ask me about it.";
+const NOT_YOURS: &str = "Only whoever wrote that message, or an owner of this bot, can ask me about it.";
 const NEVER: &str = "I know nothing of this message.";
 const HIDDEN: &str = "I am no admin here and Telegram’s privacy mode is on";
 
@@ -64,7 +64,7 @@ async fn what_a_group_or_an_owner_has_set_decides_and_everybody_there_may_know()
 
     world.told(ANN, ANN, &format!("/deny {BOB}")).await;
     let denied = said(BOB, "@figaro_bot and now?").await;
-    assert!(why(&world, ANN, TEAM, denied).await.contains("an owner of mine denied it"));
+    assert!(why(&world, ANN, TEAM, denied).await.contains("an owner of this bot shut them out"));
     // Whoever is shut out gets no answer at all.
     let before = world.bot_texts(TEAM).len();
     unanswered(&world, Say::new(BOB, TEAM, "/why@figaro_bot").reply_to(denied)).await;
@@ -81,7 +81,7 @@ async fn what_telegram_hides_is_told_with_the_remedy_where_it_hides_something() 
     let told = why(&world, BOB, TEAM, hidden).await;
     assert!(told.starts_with(NEVER) && told.contains(HIDDEN) && told.contains("@BotFather"), "{told}");
     let told = world.told(BOB, TEAM, "/why@figaro_bot").await;
-    assert!(text(&told).starts_with("I know of no message of yours here") && text(&told).contains(HIDDEN));
+    assert!(text(&told).starts_with("I have seen no message of yours here") && text(&told).contains(HIDDEN));
     world.telegram.set_member(TEAM, world.telegram.bot_id(), Standing::Admin).unwrap();
     let told = why(&world, BOB, TEAM, hidden).await;
     assert!(told.starts_with(NEVER) && !told.contains(HIDDEN), "{told}");
@@ -218,7 +218,7 @@ async fn of_an_answer_its_tools_memories_pins_rules_and_cost_are_told_to_whoever
                 "It was answered.",
                 "looking at notes: done",
                 "working in the chat: refused",
-                "call refused: 1",
+                "refused: Send a photo",
             ] {
                 assert!(told.contains(part), "{part}: {told}");
             }
@@ -232,7 +232,7 @@ async fn of_an_answer_its_tools_memories_pins_rules_and_cost_are_told_to_whoever
         }
         if chat == TEAM {
             let told = why(&world, ANN, TEAM, answer).await;
-            assert!(told.contains("call refused: sendPhoto · rule limit/private_address"), "{told}");
+            assert!(told.contains("refused: Send a photo (sendPhoto · rule limit/private_address"), "{told}");
             assert!(!told.contains("Riga"), "another person's memory: {told}");
             assert_eq!(why(&world, crate::task_tools::CAROL, TEAM, answer).await, NOT_YOURS);
         }

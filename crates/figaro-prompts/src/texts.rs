@@ -6,6 +6,7 @@ use std::fmt;
 use chrono::{DateTime, Datelike, TimeZone, Timelike};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
+use figaro_domain::approval::method_words;
 use figaro_domain::language::{ByLanguage, primary};
 use figaro_domain::task::Reason;
 
@@ -106,6 +107,14 @@ impl Texts {
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
         self.entries().find(|(name, _)| *name == key).map(|(_, text)| text)
+    }
+
+    /// What a method of the Bot API does; by its name in small letters where the language has no words for it.
+    #[must_use]
+    pub fn method(&self, method: &str) -> String {
+        let mut named = self.methods().lines().filter_map(|line| line.split_once(": "));
+        let found = named.find(|(name, _)| *name == method);
+        found.map_or_else(|| method_words(method), |(_, words)| words.to_owned())
     }
 
     /// Why a run of a task failed, as the rest of a sentence.

@@ -19,7 +19,7 @@ async fn an_owner_approves_each_call_and_it_is_made_once_as_it_was_shown() {
     bot.logged("an MCP server is ready").await;
     world.calls(BOB, "echo this", "box__echo", json!({"text": "hello"})).await;
     let card = world.asks_to_approve(BOB).await;
-    for words in ["Use echo of the tool server box: hello", "Only an owner of mine"] {
+    for words in ["Use the tool echo of box: hello", "An owner of this bot has to approve it"] {
         assert!(text(&card).contains(words), "{words} in {}", text(&card));
     }
     world.press(BOB, &card, "Details").await;
@@ -110,7 +110,7 @@ async fn no_approval_is_used_up_while_its_server_is_being_started() {
     assert!(bot.stop().success());
     let bot = world.helped_as_before().await;
     let told = world.press(ANN, &card, "✓ Once").await;
-    assert!(told.starts_with("The tool server of this is not ready"), "{told}");
+    assert!(told.starts_with("The tool server is not ready yet"), "{told}");
     fs::remove_file(&gate).unwrap();
     // The log is that of both.
     let starts = |bot: &Bot| bot.log().matches("an MCP server is ready").count();

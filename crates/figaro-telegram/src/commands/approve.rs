@@ -19,7 +19,7 @@ use figaro_agent::turn::parked::Parked;
 use figaro_agent::turn::queue::{Job, Mailboxes};
 use figaro_base::ids::RunId;
 use figaro_base::text::{one_line, utf16_len};
-use figaro_domain::approval::{Approval, Grant, Ruled, Ruling, method_words};
+use figaro_domain::approval::{Approval, Grant, Ruled, Ruling};
 use figaro_domain::turn::ParkedTurn;
 use figaro_markup::{File, render};
 use figaro_mcp_client::servers::{Phase, Servers};
@@ -134,7 +134,7 @@ impl Approve {
         let ends = |grant: &Grant| {
             let left = (grant.until - self.cards.now()).num_minutes().max(1);
             let who = one_line(&grant.requester.name, GIST_CHARS / 3);
-            let what = method_words(&grant.method);
+            let what = texts.method(&grant.method);
             let label = format!("{}: {who}, {what} ({left} min)", texts.button_approve_end());
             vec![send::Button::new(one_line(&label, GIST_CHARS), Button::End(grant.run, Some(number(page))))]
         };

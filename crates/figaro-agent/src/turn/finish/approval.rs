@@ -6,7 +6,7 @@ use chrono_tz::Tz;
 use serde_json::Value;
 
 use figaro_base::text::{as_markdown, is_unseen, one_line};
-use figaro_domain::approval::{Approval, MethodCall, Target, ToolOfServer, WAITS_MINUTES, method_words};
+use figaro_domain::approval::{Approval, MethodCall, Target, ToolOfServer, WAITS_MINUTES};
 use figaro_domain::delivery::Action;
 use figaro_domain::task::STANDING_RULE;
 use figaro_prompts::texts::{Texts, fill};
@@ -31,8 +31,11 @@ pub(super) fn card(texts: &Texts, approval: &Approval, now: &DateTime<Tz>) -> St
         None if target.chat == approval.asked_in => texts.approval_here().to_owned(),
         None => texts.approval_elsewhere().to_owned(),
     };
+    // In a private chat nobody is an admin.
+    let has_admins = approval.targets.iter().any(|target| target.chat.is_group());
     let who = match (&approval.right, approval.needs_other) {
         (None, _) => texts.approval_by_owner(),
+        (Some(_), false) if !has_admins => texts.approval_by_owner(),
         (Some(_), false) => texts.approval_by_admin(),
         (Some(_), true) => texts.approval_by_other(),
     };
@@ -100,7 +103,7 @@ fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: &DateTime<Tz
         ("title", &of("title")),
         ("count", &count.to_string()),
         ("times", &of("times")),
-        ("method", &method_words(&method)),
+        ("method", &texts.method(&method)),
         ("server", server.map_or("", |(server, _)| server)),
         ("tool", server.map_or("", |(_, tool)| tool)),
         ("values", &said(call)),
@@ -259,9 +262,11 @@ mod tests {
     fn what_has_no_words_of_its_own_is_told_by_its_name_and_its_arguments() {
         let poll =
             of("sendPoll", &json!({"chat_id": -5, "question": "Where?", "options": [{"text": "Here"}]}));
-        assert!(poll.lines().next().unwrap().ends_with("send poll: Where? · Here"), "{poll}");
+        assert!(poll.lines().next().unwrap().ends_with("Send a poll: Where? · Here"), "{poll}");
         let dice = of("sendDice", &json!({}));
-        assert!(dice.lines().next().unwrap().ends_with("send dice"), "{dice}");
+        assert!(dice.lines().next().unwrap().ends_with("Throw a dice"), "{dice}");
+        let new = of("sendSomethingNew", &json!({}));
+        assert!(new.lines().next().unwrap().ends_with("send something new"), "{new}");
     }
 
     #[test]

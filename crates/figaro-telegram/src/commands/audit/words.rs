@@ -122,7 +122,7 @@ mod tests {
                     rule: AuditName::new("default/elsewhere"),
                     ..event(AuditKind::CallDenied, AuditActor::Model)
                 },
-                "• Fri 20 Nov 14:30 · the model · call refused: sendMessage · to Team · in this chat · rule default/elsewhere",
+                "• Fri 20 Nov 14:30 · the model · refused: sendMessage · to Team · in this chat · rule default/elsewhere",
             ),
             (
                 AuditEvent {

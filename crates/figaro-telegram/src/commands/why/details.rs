@@ -1,6 +1,6 @@
 //! What an answer was made of: the tools that ran, what was refused, the memories and pins, the model and what it took.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -18,6 +18,7 @@ use figaro_base::text::one_line;
 use figaro_domain::audit::{AuditEvent, AuditKind};
 use figaro_domain::conversation::Message;
 use figaro_domain::pin::PinType;
+use figaro_domain::reception::Ending;
 use figaro_domain::tool::{ToolCall, ToolStatus};
 use figaro_domain::usage::{UNKNOWN_MONEY, dollars, tokens};
 use figaro_policy::access::Standing;
@@ -73,7 +74,12 @@ impl Details {
         let run = trace.map(|trace| trace.run).or_else(|| exchange.and_then(|exchange| exchange.run()));
         let mut lines = Vec::new();
         if let Some(run) = run {
-            lines.extend(section(texts.why_tools(), self.calls(texts, run).await?));
+            let open = match trace.and_then(|trace| trace.ending.as_ref()) {
+                None => texts.why_call_running(),
+                Some(Ending::Waits) => texts.why_call_waits(),
+                Some(_) => texts.why_call_broken(),
+            };
+            lines.extend(section(texts.why_tools(), self.calls(texts, run, open).await?));
             lines.extend(section(texts.why_rules(), self.rules(asker, texts, run, began).await?));
         }
         let answer = exchange.and_then(|exchange| exchange.answer());
@@ -95,13 +101,13 @@ impl Details {
         Ok(lines)
     }
 
-    /// The calls of a turn, by the words that the chat showed meanwhile, and how they ended.
-    async fn calls(&self, texts: &Texts, run: RunId) -> Result<Vec<String>, StoreError> {
+    /// The calls of a turn, by the words that the chat showed meanwhile, and how they ended; `open` says it of one without an end.
+    async fn calls(&self, texts: &Texts, run: RunId, open: &str) -> Result<Vec<String>, StoreError> {
         let (calls, tools) = (self.conversations.tool_calls(run).await?, self.tools.looking_up());
-        Ok(calls.iter().filter_map(|made| call(texts, &tools, made)).collect())
+        Ok(calls.iter().filter_map(|made| call(texts, &tools, made, open)).collect())
     }
 
-    /// What was refused or asked about. Owners read the method and the rule; others that it was so.
+    /// What was refused or asked about. Owners also read the names of the method and the rule.
     async fn rules(
         &self,
         asker: &Asker,
@@ -110,26 +116,18 @@ impl Details {
         began: DateTime<Utc>,
     ) -> Result<Vec<String>, StoreError> {
         let decided = self.decided(run, began - CLOCKS).await?;
-        if asker.standing != Standing::Owner {
-            let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-            for event in &decided {
-                *counts.entry(kind(texts, event.what)).or_default() += 1;
-            }
-            return Ok(counts.into_iter().map(|(kind, count)| format!("{kind}: {count}")).collect());
-        }
-        let rules = self.policy.rules();
+        let (rules, is_owner) = (self.policy.rules(), asker.standing == Standing::Owner);
         let line = |event: &AuditEvent| {
-            let method = event.method.as_ref().map(|method| format!(": {}", method.as_str()));
+            let method = event.method.as_ref().map(|method| method.as_str());
+            let words = method.map(|method| format!(": {}", texts.method(method))).unwrap_or_default();
             let rule = event.rule.as_ref().map(|rule| {
-                let reason = rules.reason_of(rule.as_str()).map(|reason| format!(" ({reason})"));
-                format!(
-                    " · {}{}",
-                    fill(texts.audit_rule(), &[("rule", rule.as_str())]),
-                    reason.unwrap_or_default()
-                )
+                let reason = rules.reason_of(rule.as_str()).map(|reason| format!(": {reason}"));
+                let named = fill(texts.audit_rule(), &[("rule", rule.as_str())]);
+                format!("{named}{}", reason.unwrap_or_default())
             });
-            let what = kind(texts, event.what);
-            format!("{what}{}{}", method.unwrap_or_default(), rule.unwrap_or_default())
+            let exact: Vec<String> = method.map(str::to_owned).into_iter().chain(rule).collect();
+            let exact = (is_owner && !exact.is_empty()).then(|| format!(" ({})", exact.join(" · ")));
+            format!("{}{words}{}", kind(texts, event.what), exact.unwrap_or_default())
         };
         Ok(decided.iter().map(line).collect())
     }
@@ -185,13 +183,13 @@ impl Details {
 }
 
 /// A call and how it ended; `None` of a tool that there is no more.
-fn call(texts: &Texts, tools: &Registry, made: &ToolCall) -> Option<String> {
+fn call(texts: &Texts, tools: &Registry, made: &ToolCall, open: &str) -> Option<String> {
     let name = &made.call.name;
     let tool = tools.get(name, std::slice::from_ref(name))?;
     let hint = hint(&made.call).unwrap_or_else(|| "…".to_owned());
     let words = fill(texts.get(tool.status().0)?, &[("hint", &hint)]);
     let end = match made.status {
-        ToolStatus::Running => texts.why_call_running(),
+        ToolStatus::Running => open,
         ToolStatus::Complete => texts.why_call_done(),
         ToolStatus::Failed => texts.why_call_failed(),
         ToolStatus::Unknown => texts.why_call_unknown(),
