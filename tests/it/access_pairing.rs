@@ -101,6 +101,28 @@ async fn whoever_guesses_is_not_looked_at_any_more() {
 }
 
 #[tokio::test]
+async fn a_mistyped_code_is_answered_in_words_and_counts_as_a_guess() {
+    let world = World::new().await;
+    world.person(CARL, "Carl", "en");
+    let _bot = world.start().await;
+    let (shown, link) = code(&world).await;
+    let typed = [shown[..8].to_owned(), format!("{shown}C"), format!("/start {}", &link[1..])];
+    for words in typed {
+        let told = world.told(BOB, BOB, &words).await;
+        assert!(text(&told).starts_with("This is no code that I know. A code has 8"), "{words}: {told}");
+    }
+    assert!(text(&world.told(BOB, BOB, &shown.replace('-', " ")).await).starts_with(IN));
+    // Few answers, however many are sent; and whoever says something else is asked about as ever.
+    for _ in 0..7 {
+        world.say(CARL, CARL, "CCCC-CCC");
+    }
+    world.see("the last answer", |view| (view.bot_messages(CARL).len() >= 5).then_some(())).await;
+    world.caught_up().await;
+    assert_eq!(world.bot_texts(CARL).len(), 5);
+    assert!(text(&world.told(CARL, CARL, "hello?").await).starts_with("This bot is private. I have asked"));
+}
+
+#[tokio::test]
 async fn a_code_is_made_by_owners_in_private_and_lets_nobody_in_who_is_denied() {
     let world = World::new().await;
     world.team();

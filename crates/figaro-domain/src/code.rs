@@ -60,6 +60,16 @@ impl PairingCode {
         is_code.then_some(code)
     }
 
+    /// Whether a text that is no code was meant as one: about as long, and with few characters that codes do not have.
+    #[must_use]
+    pub fn is_mistyped(text: &str) -> bool {
+        let typed = text.trim().bytes().filter(|c| !matches!(c, b' ' | b'-'));
+        let typed: Vec<u8> = typed.map(|c| c.to_ascii_uppercase()).take(Self::LENGTH + 2).collect();
+        let wrong = typed.iter().filter(|byte| !Self::LETTERS.contains(byte)).count();
+        let is_near = typed.len().abs_diff(Self::LENGTH) <= 1;
+        is_near && wrong <= 2 && typed.iter().all(u8::is_ascii_alphanumeric) && Self::read(text).is_none()
+    }
+
     /// A code as people are shown it: `CDFH-3467`.
     #[must_use]
     pub fn shown(code: &str) -> String {
@@ -115,6 +125,12 @@ mod tests {
         ];
         for (text, code) in cases {
             assert_eq!(PairingCode::read(text).as_deref(), code, "{text}");
+        }
+        for text in ["CDFH346", "cdfh-346o", "CDFH 34679", "C0FH-3467"] {
+            assert!(PairingCode::is_mistyped(text), "{text}");
+        }
+        for text in ["hello", "GREETING", "well-known", "covid19", "CDFH3467", "", "CDFH", "CDFH-3467?"] {
+            assert!(!PairingCode::is_mistyped(text), "{text}");
         }
         assert_eq!(PairingCode::read(&PairingCode::shown("CDFH3467")).as_deref(), Some("CDFH3467"));
     }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use super::{Arrival, Fate, Router};
 use crate::commands::{Asker, Card, named};
 use crate::inbound::CommandLine;
+use figaro_agent::outbound::NoticeRoom;
+use figaro_base::ids::UserId;
 use figaro_domain::access::AccessChange;
 use figaro_domain::audit::AuditActor;
 use figaro_domain::code::PairingCode;
@@ -21,8 +23,11 @@ impl Router {
         line: Option<&CommandLine>,
         arrival: Arrival,
     ) -> Result<Fate, StoreError> {
-        match self.presented(&part, line) {
+        let presented = self.presented(&part, line);
+        let is_mistyped = presented.is_some_and(PairingCode::is_mistyped);
+        match presented.and_then(PairingCode::read) {
             Some(code) => self.pair(part, &code).await,
+            None if is_mistyped => Ok(self.mistyped(part)),
             None => {
                 if line.is_none() {
                     self.keep_first(&part);
@@ -32,48 +37,69 @@ impl Router {
         }
     }
 
-    /// The code that a message is, or that its link has; none where codes let nobody in.
-    fn presented(&self, part: &Inbound, line: Option<&CommandLine>) -> Option<String> {
+    /// What may be a code: the words of a message, or what its link has; none where codes let nobody in.
+    fn presented<'a>(&'a self, part: &'a Inbound, line: Option<&'a CommandLine>) -> Option<&'a str> {
         let words = match line {
             Some(line) => self.commands.find(&line.name)?.invitation(&line.argument)?,
             None if part.forwarded_from.is_none() => &part.text,
             None => return None,
         };
-        PairingCode::read(words).filter(|_| self.requests.asks())
+        Some(words).filter(|_| self.requests.asks())
     }
 
     async fn pair(self: &Arc<Self>, part: Inbound, code: &str) -> Result<Fate, StoreError> {
         let (user, now) = (part.speaker.user.clone(), self.clock.now());
-        let may_guess = self.guesses.lock().may_guess(&user, now);
-        if !may_guess {
-            return Ok(Fate::Dropped("too_many_codes"));
-        }
-        let Some(room) = self.commands.cards.sender.limiter.notice_room() else {
-            return Ok(Fate::Dropped("too_many_notices"));
+        let room = match self.room_to_guess(&user) {
+            Ok(room) => room,
+            Err(fate) => return Ok(fate),
         };
         let change =
             AccessChange::Pair { code: self.requests.code_key.hash(code), user: user.clone(), at: now };
-        let is_good = self.settings.change_access(change, AuditActor::Person(user.clone())).await?;
-        let asker = Asker::new(&part, Standing::Member);
-        let texts = self.commands.cards.texts(&asker);
-        let words = if is_good {
-            tracing::info!(%user, "somebody came in with a code");
-            texts.access_greeting().to_owned()
-        } else {
-            let has_more = self.guesses.lock().note_wrong(user, now);
-            let words = if has_more { texts.code_wrong() } else { texts.code_wrong_last() };
-            fill(words, &[("hours", &PairingCode::HOURS.to_string())])
-        };
+        if !self.settings.change_access(change, AuditActor::Person(user.clone())).await? {
+            return Ok(self.tell_wrong(part, room, Texts::code_wrong));
+        }
+        tracing::info!(%user, "somebody came in with a code");
         let this = Arc::clone(self);
         self.background.spawn("pairing", async move {
             let _room = room;
-            if is_good {
-                this.tell_who_came_in(&asker).await;
-            }
+            let asker = Asker::new(&part, Standing::Member);
+            this.tell_who_came_in(&asker).await;
+            let words = this.commands.cards.texts(&asker).access_greeting();
             this.show(part.origin.update(), &asker, Card::text(words)).await;
             this.answer_first().await;
         });
         Ok(Fate::Pending)
+    }
+
+    /// Somebody sends what was meant as a code and is none. It counts as a wrong one, so that there are few answers.
+    fn mistyped(self: &Arc<Self>, part: Inbound) -> Fate {
+        match self.room_to_guess(&part.speaker.user) {
+            Ok(room) => self.tell_wrong(part, room, Texts::code_mistyped),
+            Err(fate) => fate,
+        }
+    }
+
+    /// Room for the answer to a code, where somebody has not sent too many wrong ones.
+    fn room_to_guess(&self, user: &UserId) -> Result<NoticeRoom, Fate> {
+        if !self.guesses.lock().may_guess(user, self.clock.now()) {
+            return Err(Fate::Dropped("too_many_codes"));
+        }
+        self.commands.cards.sender.limiter.notice_room().ok_or(Fate::Dropped("too_many_notices"))
+    }
+
+    /// Counts a wrong code, and says that it is one.
+    fn tell_wrong(self: &Arc<Self>, part: Inbound, room: NoticeRoom, words: fn(&Texts) -> &str) -> Fate {
+        let has_more = self.guesses.lock().note_wrong(part.speaker.user.clone(), self.clock.now());
+        let this = Arc::clone(self);
+        self.background.spawn("pairing", async move {
+            let _room = room;
+            let asker = Asker::new(&part, Standing::Member);
+            let texts = this.commands.cards.texts(&asker);
+            let words = if has_more { words(texts) } else { texts.code_wrong_last() };
+            let words = fill(words, &[("hours", &PairingCode::HOURS.to_string())]);
+            this.show(part.origin.update(), &asker, Card::text(words)).await;
+        });
+        Fate::Pending
     }
 
     async fn tell_who_came_in(&self, asker: &Asker) {
