@@ -63,8 +63,8 @@ async fn a_record_is_added_by_a_button_and_a_reply_in_ones_own_words() {
     let (world, _bot) = caring().await;
     let card = world.told(ANN, ANN, "/records").await;
     assert!(labels(&card).contains(&"Add".to_owned()), "{card}");
-    world.press(ANN, &card, "Patient").await;
-    let kind = world.shows(ANN, number(&card["message_id"]), "Patient\n").await;
+    world.press(ANN, &card, "Patients").await;
+    let kind = world.shows(ANN, number(&card["message_id"]), "Patients\n").await;
     world.press(ANN, &kind, "Add").await;
     let question = says(&world, ANN, "Patient: what should I save?").await;
     let wanted = json!({"kind": "patient", "fields": {"name": "Mary"}});
@@ -83,7 +83,7 @@ async fn several_records_of_one_message_are_saved_in_one_step() {
     let saved = calls(&world, HERE, "Mary and Ben need care", vec![patient("Mary"), patient("Ben")]).await;
     assert!(saved.iter().all(|saved| saved["saved"] == true), "{saved:?}");
     let card = world.told(ANN, ANN, "/records").await;
-    assert!(labels(&card).contains(&"Patient (2)".to_owned()), "{card}");
+    assert!(labels(&card).contains(&"Patients (2)".to_owned()), "{card}");
     // With the pack put back nothing is removed.
     world.press(ANN, &card, "Packs").await;
     world.shows(ANN, number(&card["message_id"]), "Context packs").await;

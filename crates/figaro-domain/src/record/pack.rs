@@ -64,6 +64,8 @@ pub struct Kind {
     pub name: String,
     /// What people call a record of it.
     pub title: Words,
+    /// What people call several.
+    pub plural: Words,
     /// What it is, for the model.
     pub about: Option<String>,
     /// Its fields, in the order of the file.

@@ -36,6 +36,7 @@ fn kind(name: &str, fields: Vec<Field>) -> Kind {
     Kind {
         name: name.to_owned(),
         title: Words::plain(name),
+        plural: Words::plain(name),
         about: None,
         fields,
         series: None,

@@ -77,6 +77,9 @@ pub(super) struct KindFile {
     /// What people call a record of it; its name unless it stands here.
     #[schemars(with = "Option<Texts>")]
     pub(super) title: Option<Spanned<Texts>>,
+    /// What people call several records of it; its title unless it stands here.
+    #[schemars(with = "Option<Texts>")]
+    pub(super) plural: Option<Spanned<Texts>>,
     /// What it is, for the model, in a line.
     #[schemars(with = "Option<String>")]
     pub(super) about: Option<Spanned<String>>,

@@ -113,10 +113,10 @@ impl Reading {
         let at = kind.defined;
         let kind = kind.value;
         self.name("kind", &name, at);
-        let title = match kind.title {
-            Some(title) => self.words("title", title, MAX_TITLE),
-            None => Words::plain(&name),
-        };
+        let title = kind.title.map(|title| self.words("title", title, MAX_TITLE));
+        let title = title.unwrap_or_else(|| Words::plain(&name));
+        let plural = kind.plural.map(|plural| self.words("plural", plural, MAX_TITLE));
+        let plural = plural.unwrap_or_else(|| title.clone());
         let mut fields = Vec::new();
         let (fields_at, count) = (kind.fields.defined, kind.fields.value.0.len());
         for (field, spec) in kind.fields.value.0 {
@@ -144,6 +144,7 @@ impl Reading {
         let mut read = Kind {
             name,
             title,
+            plural,
             about: kind.about.as_ref().map(|about| about.value.trim().to_owned()),
             fields,
             series,

@@ -91,7 +91,8 @@ impl Shown<'_> {
         for (pack, kind) in self.book.kinds() {
             let count = self.book.entries_of(pack, kind).len();
             has_records |= count > 0;
-            let label = format!("{} ({count})", kind.title.of(self.tag));
+            let called = if count == 1 { &kind.title } else { &kind.plural };
+            let label = format!("{} ({count})", called.of(self.tag));
             rows.push(vec![Key::new(label, Button::Kind(KindKey::of(&pack.name, &kind.name), 0))]);
         }
         let titles: Vec<&str> = self.book.packs().iter().map(|pack| pack.title.of(self.tag)).collect();
@@ -115,7 +116,7 @@ impl Shown<'_> {
         let add = Key::new(self.texts.button_add(), Button::Add(Some(key)));
         let back = Key::new(self.texts.button_back(), Button::Kinds);
         Some(
-            Card::titled(kind.title.of(self.tag), body)
+            Card::titled(kind.plural.of(self.tag), body)
                 .rows(rows)
                 .row(pager(self.texts, page, entries.len(), |page| Button::Kind(key, page)))
                 .row(vec![add, back]),
@@ -136,8 +137,9 @@ impl Shown<'_> {
         if let Some(at) = entry.record.at {
             let at = self.texts.moment(&at.with_timezone(&self.book.zone()));
             lines.push(String::new());
-            let values = [("when", at.as_str()), ("count", &entry.history.len().to_string())];
-            lines.push(fill(self.texts.records_last(), &values));
+            let count = entry.history.len();
+            let words = if count == 1 { self.texts.records_last_one() } else { self.texts.records_last() };
+            lines.push(fill(words, &[("when", at.as_str()), ("count", &count.to_string())]));
         }
         let offers = !self.is_reminded && !reminders(self.book, entry, self.tag, self.now).is_empty();
         let remind = offers.then(|| Key::new(self.texts.button_remind(), Button::Remind(id)));
