@@ -419,6 +419,7 @@ async fn figaro_keeps_the_zone_and_the_session_which_people_see_and_no_prompt_ha
         text(&card).contains("Time zone: Europe/Lisbon\n") && text(&card).contains("Conversation: Trip ("),
         "{card}"
     );
+    assert!(!text(&card).contains("UTC"), "times are told by the clock of the chat: {card}");
     assert_eq!(labels(&card), ["bring a tent"]);
 
     // A group that becomes a supergroup takes its pins along; its old messages have other numbers there.

@@ -50,6 +50,11 @@ pub enum SystemPin {
     Session(Option<TopicId>),
 }
 
+impl SystemPin {
+    /// The form of times in its words, in UTC; cards show them by the clock of the chat.
+    pub const TIME: &'static str = "%Y-%m-%d %H:%M UTC";
+}
+
 /// Something pinned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pin {

@@ -180,7 +180,7 @@ pub(in crate::kv) fn consent_changed(
     now: DateTime<Utc>,
 ) -> Result<(), Fault> {
     let Some(chat) = profile.user.telegram_id().map(ChatId) else { return Ok(()) };
-    let words = now.format("%Y-%m-%d %H:%M UTC").to_string();
+    let words = now.format(SystemPin::TIME).to_string();
     let session = anywhere(tables, chat)?;
     let pin = Pin::consent(profile.user.clone(), chat, session, words, now);
     if profile.consent == Consent::Given {
@@ -234,7 +234,7 @@ pub(in crate::kv) fn session_began(
     session: &Session,
 ) -> Result<(), Fault> {
     let Conversation { chat, topic } = session.conversation;
-    let began = session.created_at.format("%Y-%m-%d %H:%M UTC");
+    let began = session.created_at.format(SystemPin::TIME);
     let words = match &session.name {
         Some(name) => format!("{} ({began})", name.text),
         None => began.to_string(),

@@ -1,5 +1,8 @@
 //! The cards of pins: the list, and one pin.
 
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
 use super::super::card::{Card, ROWS, number, page_of, pager};
 use crate::callback::{Page, Pins};
 use crate::send::Button;
@@ -16,6 +19,8 @@ const PART_CHARS: usize = 700;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PinCards<'a> {
     pub(super) texts: &'a Texts,
+    pub(super) zone: Tz,
+    pub(super) now: DateTime<Utc>,
 }
 
 impl PinCards<'_> {
@@ -49,7 +54,10 @@ impl PinCards<'_> {
             SystemPin::Session(_) => self.texts.pins_session(),
             SystemPin::Consent => self.texts.pins_consent(),
         };
-        Some(fill(text, &[("text", &pin.content)]))
+        let kept = pin.created_at.format(SystemPin::TIME).to_string();
+        let (at, now) = (pin.created_at.with_timezone(&self.zone), self.now.with_timezone(&self.zone));
+        let shown = pin.content.replace(&kept, &self.texts.spoken(&at, &now));
+        Some(fill(text, &[("text", &shown)]))
     }
 
     /// One pin, with a link to the message that it was pinned from where there is one.

@@ -7,6 +7,7 @@ mod source;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chrono_tz::Tz;
 
 use self::card::PinCards;
 pub(super) use self::pin::PinWords;
@@ -21,13 +22,15 @@ use crate::send::Button;
 use figaro_base::ids::PinId;
 use figaro_domain::pin::Pin;
 use figaro_prompts::texts::{Texts, fill};
-use figaro_store::{PinStore, StoreError};
+use figaro_store::{PinStore, SettingsStore, StoreError};
 
 /// Shows, weighs and removes the pins of a chat.
 #[derive(Debug)]
 pub(super) struct Pins {
     cards: Cards,
     store: Arc<dyn PinStore>,
+    settings: Arc<dyn SettingsStore>,
+    default_zone: Tz,
     /// Those that were removed by a button just now.
     removed: Removed<PinId, Pin>,
 }
@@ -71,15 +74,22 @@ impl Command for Pins {
 impl Pins {
     pub(super) fn new(handles: &Handles) -> Self {
         let removed = Removed::after(handles.erasures.clone());
-        Self { cards: handles.cards.clone(), store: handles.store.clone(), removed }
+        Self {
+            cards: handles.cards.clone(),
+            store: handles.store.clone(),
+            settings: handles.store.clone(),
+            default_zone: handles.default_zone,
+            removed,
+        }
     }
 
-    fn drawn(&self, asker: &Asker) -> PinCards<'_> {
-        PinCards { texts: self.cards.texts(asker) }
+    async fn drawn(&self, asker: &Asker) -> Result<PinCards<'_>, StoreError> {
+        let zone = self.settings.chat_config(asker.place.chat).await?.timezone.unwrap_or(self.default_zone);
+        Ok(PinCards { texts: self.cards.texts(asker), zone, now: self.cards.now() })
     }
 
     async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
-        Ok(self.drawn(asker).list(&self.store.pins(asker.place.chat).await?, page))
+        Ok(self.drawn(asker).await?.list(&self.store.pins(asker.place.chat).await?, page))
     }
 
     async fn find(&self, asker: &Asker, id: PinId) -> Result<Option<Pin>, StoreError> {
@@ -92,14 +102,14 @@ impl Pins {
         Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, page).await?))
     }
 
-    async fn card(&self, asker: &Asker, pin: &Pin, page: Page) -> Card {
+    async fn card(&self, asker: &Asker, pin: &Pin, page: Page) -> Result<Card, StoreError> {
         let link = source::link(&self.cards, asker, pin).await;
-        self.drawn(asker).one(pin, page, link)
+        Ok(self.drawn(asker).await?.one(pin, page, link))
     }
 
     async fn open(&self, asker: &Asker, id: PinId, page: Page) -> Result<Pressed, StoreError> {
         match self.find(asker, id).await? {
-            Some(pin) => Ok(Pressed::card(self.card(asker, &pin, page).await)),
+            Some(pin) => Ok(Pressed::card(self.card(asker, &pin, page).await?)),
             None => self.gone(asker, page).await,
         }
     }
@@ -107,7 +117,7 @@ impl Pins {
     async fn weigh(&self, asker: &Asker, id: PinId, page: Page, by: f32) -> Result<Pressed, StoreError> {
         let Some(pin) = self.find(asker, id).await? else { return self.gone(asker, page).await };
         match self.store.weigh_pin(pin.chat, id, pin.importance + by).await? {
-            Some(pin) => Ok(Pressed::card(self.card(asker, &pin, page).await)),
+            Some(pin) => Ok(Pressed::card(self.card(asker, &pin, page).await?)),
             None => self.gone(asker, page).await,
         }
     }

@@ -21,6 +21,7 @@ pub(super) fn coming(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTim
     match minutes {
         _ if left <= TimeDelta::zero() || left > NEAR => when,
         1 => fill(texts.in_minute(), &[("when", &when)]),
+        60 => fill(texts.in_hour(), &[("when", &when)]),
         _ => fill(texts.in_minutes(), &[("when", &when), ("count", &minutes.to_string())]),
     }
 }
@@ -159,6 +160,7 @@ mod tests {
             ("2026-12-01T07:30", "once, Tue 1 Dec 07:30", "uma vez, ter 1 dez 07:30"),
             ("2026-11-23T10:45", "once, today 10:45, in 45 minutes", "uma vez, hoje 10:45, em 45 minutos"),
             ("2026-11-23T10:01", "once, today 10:01, in 1 minute", "uma vez, hoje 10:01, em 1 minuto"),
+            ("2026-11-23T11:00", "once, today 11:00, in an hour", "uma vez, hoje 11:00, em uma hora"),
             ("2026-11-23T18:00", "once, today 18:00", "uma vez, hoje 18:00"),
             ("2026-11-24T00:00", "once, tomorrow 00:00", "uma vez, amanhã 00:00"),
             ("2027-01-04T07:30", "once, Mon 4 Jan 2027 07:30", "uma vez, seg 4 jan 2027 07:30"),
