@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use figaro_offline::model::{Gate, Part, Reply};
-use figaro_offline::telegram::Standing;
+use figaro_offline::telegram::{Standing, View};
 use futures::future::join_all;
 use serde_json::{Value, json};
 
@@ -160,7 +160,9 @@ async fn an_answer_about_a_list_has_a_button_to_remove_items() {
         world.script.push(call);
         world.script.push(Reply::text(&format!("Answer to {said}")));
         let answer = world.ask(said).await;
-        assert_eq!(labels(&answer), ["Show the list"], "{said}");
+        let adds = said == "note milk";
+        let both = ["Undo", "Show the list"];
+        assert_eq!(labels(&answer), if adds { &both[..] } else { &both[1..] }, "{said}");
         let before = world.bot_texts(ANN).len();
         world.press(ANN, &answer, "Show the list").await;
         let list = world.answers(ANN, before + 1).await.pop().unwrap();
@@ -174,6 +176,17 @@ async fn an_answer_about_a_list_has_a_button_to_remove_items() {
         assert_eq!(world.press(ANN, &list, "Undo").await, "Back on the list: milk");
         world.shows(ANN, id, "• milk").await;
     }
+    // A single item is taken back where it is told of.
+    world.script.push(Reply::call("add_note", json!({"key": "Shopping", "content": "bread"})));
+    world.script.push(Reply::text("Noted: bread."));
+    let answer = world.ask("note bread").await;
+    assert_eq!(world.press(ANN, &answer, "Undo").await, "Removed: bread");
+    let left = |view: &View<'_>| {
+        let now = view.messages(ANN).into_iter().find(|one| one["message_id"] == answer["message_id"])?;
+        (labels(now) == ["Show the list"] && text(now) == "Noted: bread.").then_some(())
+    };
+    world.see("the answer without the button", left).await;
+    assert_eq!(text(&world.told(ANN, ANN, "/notes shopping").await), "shopping\n• milk");
     assert!(bot.stop().success());
 }
 

@@ -181,6 +181,8 @@ pub enum Action {
     Remind(RecordId),
     /// Shows the list with this note, in a message of its own.
     ShowNotes(NoteId),
+    /// Removes this note, the one that the turn added.
+    DropNote(NoteId),
     /// Runs the task now; its schedule stays as it is.
     RunTask(TaskId),
     /// Skips the missed run of the task that the notice asks about.

@@ -73,6 +73,9 @@ pub struct SideEffects {
     /// A note of the list that was changed or looked at last, and is still there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noted: Option<NoteId>,
+    /// Notes that were added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<NoteId>,
     /// The model has seen what tasks are stored, and may well speak of them.
     #[serde(default)]
     pub looked: bool,
@@ -146,6 +149,7 @@ impl SideEffects {
             }
         }
         self.noted = later.noted.or(self.noted);
+        self.added.extend(later.added);
         if let Some(later) = later.observation {
             self.observation.get_or_insert_default().add(*later);
         }

@@ -43,7 +43,10 @@ pub(crate) fn add(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
             let note = Note { id: NoteId::new(), chat, key, content, author, created_at: context.now };
             match store.add_note(&note, MAX_NOTES).await? {
                 Added::New => {
-                    Ok(of_list(json!({"success": true, "note_id": note.id, "key": note.key}), Some(note.id)))
+                    let value = json!({"success": true, "note_id": note.id, "key": note.key});
+                    let mut output = of_list(value, Some(note.id));
+                    output.side_effects.added.push(note.id);
+                    Ok(output)
                 }
                 Added::Already(id) => {
                     Ok(of_list(json!({"success": true, "note_id": id, "already_there": true}), Some(id)))

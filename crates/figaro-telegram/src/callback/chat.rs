@@ -78,6 +78,8 @@ pub(crate) enum Notes {
     Open(NoteId, Page),
     /// The same in a message of its own, as it stands under an answer.
     Show(NoteId),
+    /// Removes the note that an answer has just added; the answer stays.
+    Drop(NoteId),
     /// Removes a note that is done.
     Done(NoteId),
     /// Removes a note.
@@ -97,6 +99,7 @@ impl Display for Notes {
             Self::Lists(page) => write!(f, "{name}:list:{page}"),
             Self::Open(note, page) => write!(f, "{name}:open:{note}:{page}"),
             Self::Show(note) => write!(f, "{name}:show:{note}"),
+            Self::Drop(note) => write!(f, "{name}:back:{note}"),
             Self::Done(note) => write!(f, "{name}:done:{note}"),
             Self::Remove(note) => write!(f, "{name}:drop:{note}"),
             Self::Undo(note) => write!(f, "{name}:undo:{note}"),
@@ -113,6 +116,7 @@ impl FromStr for Notes {
             "list" => Self::Lists(fields.page()),
             "open" => Self::Open(fields.parse()?, fields.page()),
             "show" => Self::Show(fields.parse()?),
+            "back" => Self::Drop(fields.parse()?),
             "done" => Self::Done(fields.parse()?),
             "drop" => Self::Remove(fields.parse()?),
             "undo" => Self::Undo(fields.parse()?),

@@ -109,7 +109,7 @@ proptest! {
     #[test]
     fn notes_return(page in any::<Page>(), kind in 0..5) {
         let note = NoteId::new();
-        let all = [Notes::Lists(page), Notes::Open(note, page), Notes::Done(note), Notes::Remove(note), Notes::Undo(note)];
+        let all = [Notes::Lists(page), Notes::Open(note, page), Notes::Drop(note), Notes::Done(note), Notes::Remove(note), Notes::Undo(note)];
         returns(&all[usize::try_from(kind).unwrap()])?;
     }
 

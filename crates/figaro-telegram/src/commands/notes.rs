@@ -68,6 +68,7 @@ impl Command for Notes {
                 }
                 Pressed::Shown { toast: None, card: None }
             }
+            callback::Notes::Drop(note) => self.drop_added(asker, note).await?,
             callback::Notes::Done(note) => self.remove(asker, note, true).await?,
             callback::Notes::Remove(note) => self.remove(asker, note, false).await?,
             callback::Notes::Undo(note) => self.undo(asker, note).await?,
@@ -151,6 +152,15 @@ impl Notes {
         });
         let back = vec![Button::new(self.cards.texts(asker).button_back(), callback::Notes::Lists(0))];
         Card::titled(key, body.join("\n")).rows(rows).row(pages.unwrap_or_default()).row(back)
+    }
+
+    /// Takes back what an answer has just added; its words and its other buttons stay.
+    async fn drop_added(&self, asker: &Asker, id: NoteId) -> Result<Pressed, StoreError> {
+        let texts = self.cards.texts(asker);
+        let removed = self.store.remove_note(asker.place.chat, id).await?;
+        let words = |note: Note| fill(texts.notes_removed(), &[("text", &note.content)]);
+        let toast = removed.map_or_else(|| texts.gone().to_owned(), words);
+        Ok(Pressed::Relabelled { toast, label: None })
     }
 
     async fn remove(&self, asker: &Asker, id: NoteId, is_done: bool) -> Result<Pressed, StoreError> {

@@ -250,15 +250,7 @@ impl Family {
             }
         };
         let model = answer.pass.model.as_ref().unwrap_or(&setup.model).to_string();
-        let by = SideEffects {
-            sources: answer.sources.clone(),
-            tasks: answer.tasks.clone(),
-            remindable: answer.remindable.clone(),
-            noted: answer.noted,
-            said: answer.said.clone(),
-            spoke: answer.spoke,
-            ..SideEffects::default()
-        };
+        let by = side_effects(&answer);
         let spent = ChildSpent { usage: answer.usage, nano_usd: answer.nano_usd };
         let spent = if spent.usage == Usage::default() { spent_by(&life.child) } else { spent };
         let text = match answer.pass.text.trim() {
@@ -268,6 +260,20 @@ impl Family {
         let structured = answer.structured;
         let outcome = ChildOutcome { text, structured, error, model: Some(model), ..ChildOutcome::of(end) };
         Some((outcome, by, spent))
+    }
+}
+
+/// What a child did that counts for the turn.
+fn side_effects(answer: &Answer) -> SideEffects {
+    SideEffects {
+        sources: answer.sources.clone(),
+        tasks: answer.tasks.clone(),
+        remindable: answer.remindable.clone(),
+        noted: answer.noted,
+        added: answer.added.clone(),
+        said: answer.said.clone(),
+        spoke: answer.spoke,
+        ..SideEffects::default()
     }
 }
 

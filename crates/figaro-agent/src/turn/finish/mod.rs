@@ -57,7 +57,7 @@ pub(crate) fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
         }
         None if is_answered => {
             let delivery = delivery.map(|delivery| offering_reminder(delivery, answer));
-            let delivery = delivery.map(|delivery| offering_list(delivery, answer));
+            let delivery = delivery.map(|delivery| offering_list(facts, delivery, answer));
             delivery.map(|delivery| offering_pin(facts, delivery, answer))
         }
         _ => delivery,
@@ -181,8 +181,13 @@ fn offering_reminder(mut delivery: PendingDelivery, answer: &Answer) -> PendingD
     delivery
 }
 
-/// An answer, with a button that shows the list of notes that it tells of, so that items can be removed there.
-fn offering_list(mut delivery: PendingDelivery, answer: &Answer) -> PendingDelivery {
+/// An answer, with a button that shows the list of notes that it tells of, so that items can be removed there. A single item that
+/// the turn added can be removed at once.
+fn offering_list(facts: &Facts<'_>, mut delivery: PendingDelivery, answer: &Answer) -> PendingDelivery {
+    // One button takes back what a turn did.
+    if let ([added], false) = (answer.added.as_slice(), facts.can_undo) {
+        delivery.actions.push(Action::DropNote(*added));
+    }
     delivery.actions.extend(answer.noted.map(Action::ShowNotes));
     delivery
 }

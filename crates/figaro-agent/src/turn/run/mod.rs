@@ -228,7 +228,7 @@ impl Run {
         }
         let unkept = self.is_unkept(&pass);
         let addresses = self.addresses.clone();
-        let SideEffects { spoke, sources, tasks, remindable, noted, mut said, observation, .. } =
+        let SideEffects { spoke, sources, tasks, remindable, noted, added, mut said, observation, .. } =
             self.side_effects.clone();
         said.retain(|said| !self.state.told.contains(&said.order));
         let is_cut = self.state.hands_back || self.state.passes >= self.max_passes;
@@ -242,6 +242,7 @@ impl Run {
             tasks,
             remindable,
             noted,
+            added,
             said,
             is_cut,
             memories,

@@ -161,6 +161,8 @@ pub(crate) struct Answer {
     pub(crate) remindable: Vec<RecordId>,
     /// A note of the list that the turn changed or looked at last.
     pub(crate) noted: Option<NoteId>,
+    /// Notes that the turn added.
+    pub(crate) added: Vec<NoteId>,
     /// What children have said to the person before the words of the last pass.
     pub(crate) said: Vec<Said>,
     /// The last pass had no tools because a bound was reached: it may be less than what was asked for.
