@@ -131,11 +131,10 @@ fn declaration(tool: &ToolSpec) -> Value {
 /// calls and results that are not neighbours are refused. Calls of Google's own tools are known to it only where both
 /// kinds of tool are `mixed`.
 fn contents(request: &Request, mixed: bool, signatures: Signatures) -> Vec<Value> {
-    let vision = Capabilities::of(NAME, &request.model).vision;
     let mut turns: Vec<(Kind, Vec<Value>)> = Vec::new();
     for item in &request.items {
         let (kind, parts) = match item {
-            Item::User { text, images } => (Kind::Asked, user(text, if vision { images } else { &[] })),
+            Item::User { text, images } => (Kind::Asked, user(text, images)),
             Item::Assistant { text, calls, private } => {
                 let told = match signatures {
                     Signatures::Kept => signed::parts(private, &request.model),
@@ -146,7 +145,7 @@ fn contents(request: &Request, mixed: bool, signatures: Signatures) -> Vec<Value
                 (Kind::Said, signed::rebuilt(text, &called(calls), &told))
             }
             Item::ToolResult { call_id, name, output, images } => {
-                let pictures = images.iter().filter(|_| vision).map(picture);
+                let pictures = images.iter().map(picture);
                 (Kind::Given, std::iter::once(result(call_id, name, output)).chain(pictures).collect())
             }
         };
@@ -479,12 +478,11 @@ mod tests {
     }
 
     #[test]
-    fn pictures_go_to_models_that_see() {
+    fn a_picture_may_stand_alone() {
         let image = Image { mime_type: "image/png".into(), base64: "AAAA".into() };
-        let items = || vec![Item::User { text: String::new(), images: vec![image.clone()] }];
+        let items = vec![Item::User { text: String::new(), images: vec![image] }];
         let seen =
             json!([{"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]}]);
-        assert_eq!(contents_of(MODEL, items()), seen);
-        assert_eq!(contents_of("gemma-3-1b-it", items()), json!([]));
+        assert_eq!(contents_of(MODEL, items), seen);
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::decoder::CALLS;
 use super::name::NAME;
 use crate::beside::put_back;
-use crate::{AnswerSchema, Capabilities, Image, Item, Request, ToolChoice, ToolSpec};
+use crate::{AnswerSchema, Image, Item, Request, ToolChoice, ToolSpec};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::OutputFormat;
 use figaro_domain::tool::Call;
@@ -16,8 +16,7 @@ const MIN_TOKENS: u32 = 16;
 /// The body of `POST /responses`.
 pub(super) fn body(request: &Request) -> Value {
     let reasons = reasons(&request.model);
-    let sees = Capabilities::of(NAME, &request.model).vision;
-    let input: Vec<Value> = request.items.iter().flat_map(|item| input(item, reasons, sees)).collect();
+    let input: Vec<Value> = request.items.iter().flat_map(|item| input(item, reasons)).collect();
     let mut body = json!({
         "model": request.model,
         "instructions": request.instructions,
@@ -91,12 +90,12 @@ fn tool(tool: &ToolSpec) -> Value {
     })
 }
 
-fn input(item: &Item, reasons: bool, sees: bool) -> Vec<Value> {
+fn input(item: &Item, reasons: bool) -> Vec<Value> {
     match item {
-        Item::User { text, images } => vec![user(text, if sees { images } else { &[] })],
+        Item::User { text, images } => vec![user(text, images)],
         Item::Assistant { text, calls, private } => assistant(text, calls, private, reasons),
         Item::ToolResult { call_id, output, images, .. } => {
-            let output: Value = match images.iter().filter(|_| sees).map(picture).collect::<Vec<_>>() {
+            let output: Value = match images.iter().map(picture).collect::<Vec<_>>() {
                 pictures if pictures.is_empty() => output.as_str().into(),
                 pictures => {
                     std::iter::once(json!({"type": "input_text", "text": output})).chain(pictures).collect()
@@ -239,8 +238,8 @@ mod tests {
     }
 
     #[test]
-    fn pictures_of_a_result_go_with_it_to_a_model_that_sees() {
-        let result = || Item::ToolResult {
+    fn pictures_of_a_result_go_with_it() {
+        let result = Item::ToolResult {
             call_id: "c".into(),
             name: "draw".into(),
             output: "{}".into(),
@@ -250,8 +249,7 @@ mod tests {
             {"type": "input_text", "text": "{}"},
             {"type": "input_image", "image_url": "data:image/png;base64,AA=="},
         ]);
-        assert_eq!(ask("gpt-4.1-mini", vec![result()], Vec::new())["input"][0]["output"], expected);
-        assert_eq!(ask("gpt-3.5-turbo", vec![result()], Vec::new())["input"][0]["output"], json!("{}"));
+        assert_eq!(ask("gpt-4.1-mini", vec![result], Vec::new())["input"][0]["output"], expected);
     }
 
     #[test]
@@ -323,17 +321,16 @@ mod tests {
     }
 
     #[test]
-    fn pictures_go_to_models_that_see() {
+    fn pictures_stand_behind_their_words() {
         let image = |base64: &str| Image { mime_type: "image/png".into(), base64: base64.into() };
-        let items = || vec![Item::User { text: "Look".into(), images: vec![image("AA=="), image("BB==")] }];
+        let items = vec![Item::User { text: "Look".into(), images: vec![image("AA=="), image("BB==")] }];
         let words = json!({"type": "input_text", "text": "Look"});
         let url = |base64: &str| json!({"type": "input_image", "image_url": format!("data:image/png;base64,{base64}")});
         let input = |parts: Value| json!([{"type": "message", "role": "user", "content": parts}]);
         assert_eq!(
-            ask("gpt-4.1-mini", items(), Vec::new())["input"],
+            ask("gpt-4.1-mini", items, Vec::new())["input"],
             input(json!([words, url("AA=="), url("BB==")]))
         );
-        assert_eq!(ask("gpt-3.5-turbo", items(), Vec::new())["input"], input(json!([words])));
     }
 
     #[test]
