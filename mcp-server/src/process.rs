@@ -34,7 +34,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: impl Fn(&str) -> Opti
     start_log(&env);
     let runtime = match runtime() {
         Ok(runtime) => runtime,
-        Err(error) => return refuse(1, &format!("the runtime does not start: {error}")),
+        Err(error) => return refuse(1, &format!("the runtime does not start: {}", error.kind())),
     };
     let code = runtime
         .block_on(async move { if settings.stdio { talk(settings).await } else { listen(settings).await } });
@@ -47,7 +47,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: impl Fn(&str) -> Opti
 async fn talk(settings: Settings) -> ExitCode {
     let stop = match StopSignals::new() {
         Ok(stop) => stop,
-        Err(error) => return refuse(1, &format!("signals can not be received: {error}")),
+        Err(error) => return refuse(1, &format!("signals can not be received: {}", error.kind())),
     };
     match stdio::serve(settings, stop.received(false)).await {
         Ok(()) => ExitCode::SUCCESS,
@@ -63,20 +63,20 @@ async fn listen(settings: Settings) -> ExitCode {
     };
     let address = match doors.main.local_addr() {
         Ok(address) => address,
-        Err(error) => return refuse(1, &format!("the socket has no address: {error}")),
+        Err(error) => return refuse(1, &format!("the socket has no address: {}", error.kind())),
     };
     // Before the ready line, so that a signal sent right after it finds its handler.
     let stop = match StopSignals::new() {
         Ok(stop) => stop,
-        Err(error) => return refuse(1, &format!("signals can not be received: {error}")),
+        Err(error) => return refuse(1, &format!("signals can not be received: {}", error.kind())),
     };
     let supervised = settings.supervised;
     let parent_gone = match parent_gone(supervised) {
         Ok(parent_gone) => parent_gone,
-        Err(error) => return refuse(1, &format!("standard input can not be watched: {error}")),
+        Err(error) => return refuse(1, &format!("standard input can not be watched: {}", error.kind())),
     };
     if let Err(error) = announce(address) {
-        return refuse(1, &format!("standard output is closed: {error}"));
+        return refuse(1, &format!("standard output is closed: {}", error.kind()));
     }
     tokio::select! {
         served = serve(doors, settings, stop.received(supervised)) => match served {
@@ -160,7 +160,8 @@ fn port_fault(port: u16, error: &io::Error) -> String {
         format!("port {port} is taken: stop what uses it, or set MCP_HTTP_PORT to a free port (0 picks one)")
     } else {
         format!(
-            "port {port} can not be opened ({error}): set MCP_HTTP_PORT to another port (0 picks a free one)"
+            "port {port} can not be opened ({}): set MCP_HTTP_PORT to another port (0 picks a free one)",
+            error.kind()
         )
     }
 }

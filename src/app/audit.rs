@@ -11,6 +11,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use super::failure::{Failure, Refusal};
 use super::store::{bot_of, url_of};
 use super::terminal::{all_said, say};
+use figaro_base::system::in_words;
 use figaro_config::StoreUrl;
 use figaro_domain::audit::{AuditActor, AuditEntry};
 use figaro_store::kv::KvStore;
@@ -130,7 +131,7 @@ async fn verify(store: &KvStore) -> Result<(), Failure> {
 }
 
 async fn export(store: &KvStore, to: &Path) -> Result<(), Refusal> {
-    let failed = |error: std::io::Error| Refusal(format!("{}: {error}", to.display()));
+    let failed = |error: std::io::Error| Refusal(format!("{}: {}", to.display(), in_words(&error)));
     let entries = whole_log(store).await.map_err(refused)?;
     let file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(to).map_err(failed)?;
     let mut lines = BufWriter::new(&file);

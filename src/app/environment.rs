@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use figaro_base::system::in_words;
 use figaro_mcp::proxy::Proxies;
 use reqwest::redirect::Policy;
 
 use super::failure::Refusal;
 use super::groups::Groups;
-use figaro_config::Settings;
+use figaro_config::{Settings, StoreUrl};
 use figaro_mcp_client::child::Recipe;
 use figaro_mcp_client::locate::candidates;
 use figaro_mcp_client::supervisor::Mcp;
@@ -21,9 +22,12 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// Opens the store of these settings; where another engine has one in their folder, that one, with a hint.
 ///
 /// # Errors
-/// Of [`KvStore::open`], in its words.
+/// Of [`place_fault`], and of [`KvStore::open`] in its words.
 pub(super) async fn open_store(settings: &Settings) -> Result<Arc<KvStore>, Refusal> {
     let (asked, found) = (&settings.store.url, engine::found(&settings.store.url));
+    if let Some(fault) = place_fault(&found) {
+        return Err(Refusal(format!("the store {fault}")));
+    }
     let opened = KvStore::open(&found, settings.telegram.bot).await;
     let store = opened.map_err(|error| Refusal(error.to_string()))?;
     if found != *asked {
@@ -33,6 +37,14 @@ pub(super) async fn open_store(settings: &Settings) -> Result<Arc<KvStore>, Refu
         );
     }
     Ok(Arc::new(store))
+}
+
+/// Why no store can be made or changed at a place, and what to do: the start and `figaro check` try the same. Blocking.
+pub(super) fn place_fault(url: &StoreUrl) -> Option<String> {
+    let (at, why) = engine::try_place(url).err()?;
+    let (folder, why) = (url.folder.display(), in_words(&why));
+    let at = if at == url.folder { String::new() } else { format!("{}: ", at.display()) };
+    Some(format!("{folder} cannot be used ({at}{why}); mend that, or name another folder by STORE_URL"))
 }
 
 /// One client for the models and the web: each has its own copy of the root certificates. It bounds the time to
@@ -62,8 +74,8 @@ pub(super) fn servers_client(proxies: &Proxies) -> Result<reqwest::Client, Refus
 /// # Errors
 /// When no figaro-mcp is found, or it does not start.
 pub(super) async fn start_mcp(settings: &Settings, groups: &Groups) -> Result<Mcp, Refusal> {
-    let this =
-        std::env::current_exe().map_err(|error| Refusal(format!("this executable is not found: {error}")))?;
+    let this = std::env::current_exe()
+        .map_err(|error| Refusal(format!("this executable is not found: {}", in_words(&error))))?;
     let candidates = candidates(settings.mcp.binary.as_deref(), &this);
     let recipe = Recipe {
         settings: settings.mcp.clone(),

@@ -7,6 +7,7 @@ use qrcode::render::unicode::Dense1x2;
 use qrcode::{EcLevel, QrCode};
 
 use super::failure::Refusal;
+use figaro_base::system::in_words;
 
 /// Why something printed was lost. A process has one standard output, and whoever prints goes on: a command asks at its end.
 static LOST: OnceLock<String> = OnceLock::new();
@@ -30,7 +31,7 @@ fn note(printed: io::Result<()>) {
     if let Err(error) = printed
         && error.kind() != ErrorKind::BrokenPipe
     {
-        LOST.get_or_init(|| error.to_string());
+        LOST.get_or_init(|| in_words(&error));
     }
 }
 

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
 use figaro_base::secret::{ExposeSecret, SecretString};
+use figaro_base::system::plain;
 
 /// How long the server may take to say goodbye.
 const GOODBYE: Duration = Duration::from_millis(500);
@@ -185,7 +186,7 @@ impl Connection {
 /// What is at the bottom of an error. What stands above it may name an address that has a key in it.
 pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     let chain = std::iter::successors(Some(error), |error| error.source());
-    chain.last().map(ToString::to_string).unwrap_or_default()
+    chain.last().map(plain).unwrap_or_default()
 }
 
 /// Why a call or a list did not come, in words.

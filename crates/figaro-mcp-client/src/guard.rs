@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use figaro_base::system::{in_words, plain};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -31,7 +32,9 @@ pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     command.args(args).stdin(Stdio::piped()).process_group(0);
     let mut child = match command.spawn() {
         Ok(child) => child,
-        Err(error) => return refuse(&format!("{} cannot be started: {error}", program.display())),
+        Err(error) => {
+            return refuse(&format!("{} cannot be started: {}", program.display(), in_words(&error)));
+        }
     };
     let stdin = child.stdin.take();
     let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
@@ -103,7 +106,7 @@ fn kill(group: Pid) {
     if let Err(error) = kill_process_group(group, Signal::KILL)
         && error != Errno::SRCH
     {
-        drop(writeln!(io::stderr(), "a program could not be ended: {error}"));
+        drop(writeln!(io::stderr(), "a program could not be ended: {}", plain(error)));
     }
 }
 

@@ -20,6 +20,7 @@ use super::lines::{Lines, LogTo, Said};
 use super::locate::Candidate;
 use figaro_base::secret::random_hex;
 use figaro_base::shutdown::TaskTracker;
+use figaro_base::system::in_words;
 
 /// How long a child may take to say that it is ready.
 const READY: Duration = Duration::from_secs(10);
@@ -210,7 +211,7 @@ async fn launch(candidate: &Candidate, recipe: &Recipe, again: bool) -> Result<R
     let missing = |reason: String| StartError::Missing(format!("{program}: {reason}"));
     let key = random_hex(32).map_err(|error| missing(error.to_string()))?;
     let spawned = child::command(candidate, recipe, &key, again).spawn();
-    let mut child = spawned.map_err(|error| missing(error.to_string()))?;
+    let mut child = spawned.map_err(|error| missing(in_words(&error)))?;
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
         return Err(missing("its pipes are not there".to_owned()));

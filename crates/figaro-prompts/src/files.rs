@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
+use figaro_base::system::in_words;
 use figaro_files::presence;
 use figaro_files::yaml::{self, Mark, Misfit};
 
@@ -149,9 +150,8 @@ impl Folder {
                 continue;
             }
             let text = match path.extension().and_then(OsStr::to_str) {
-                Some("yaml") => {
-                    std::fs::read_to_string(&path).map_err(|error| format!("cannot be read: {error}"))
-                }
+                Some("yaml") => std::fs::read_to_string(&path)
+                    .map_err(|error| format!("cannot be read: {}", in_words(&error))),
                 Some("yml") => Err(format!("the file of {} ends in .yaml", self.what)),
                 _ => continue,
             };

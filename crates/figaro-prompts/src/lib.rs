@@ -36,6 +36,7 @@ pub use self::packs::{PACKS_FOLDER, PackFiles, PackSet, schema as pack_schema};
 pub use self::pins::PinView;
 pub use self::question::{AttachmentView, BackgroundView, MessageView, PersonView, QuoteView, TailView};
 pub use self::unread::{LabelledText, UnreadView};
+use figaro_base::system::in_words;
 use figaro_domain::chat::{ChatConfig, PersonaChoice};
 use figaro_domain::persona::Persona;
 use figaro_files::presence;
@@ -266,7 +267,8 @@ fn compile(folder: Option<&Path>) -> (Environment<'static>, Vec<String>) {
     let mut faults = Vec::new();
     for (name, embedded) in TEMPLATES {
         let own = folder.map(|folder| folder.join(name)).map_or(Ok(None), |path| {
-            presence::text(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
+            presence::text(&path)
+                .map_err(|error| format!("{} cannot be read: {}", path.display(), in_words(&error)))
         });
         let added = own.and_then(|own| {
             let text = own.unwrap_or_else(|| embedded.to_owned());

@@ -45,7 +45,7 @@ pub enum KeepError {
     #[error("another demo is using {}: end it, or choose another folder with --store", .0.display())]
     InUse(PathBuf),
     /// The folder or a file of it cannot be read or written.
-    #[error("{} cannot be used: {error}", path.display())]
+    #[error("{} cannot be used: {}", path.display(), error.kind())]
     Io {
         /// The file or folder that could not be read or written.
         path: PathBuf,

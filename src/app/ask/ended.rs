@@ -12,6 +12,7 @@ use crate::app::failure::Failure;
 use crate::app::groups::AT_ONCE;
 use figaro_agent::delivery::{TurnClosing, TurnEnding};
 use figaro_base::secret::Redactor;
+use figaro_base::system::in_words;
 use figaro_domain::model::ModelName;
 use figaro_domain::tool::ToolCall;
 use figaro_domain::usage::Spent;
@@ -85,7 +86,7 @@ pub(super) async fn stopped(mut ended: Ended<'_>) -> Failure {
 pub(super) fn unprinted(error: &io::Error) -> Result<(), Failure> {
     match error.kind() {
         ErrorKind::BrokenPipe => Ok(()),
-        _ => Err(Failure::Unanswered(format!("standard output cannot be written: {error}"))),
+        _ => Err(Failure::Unanswered(format!("standard output cannot be written: {}", in_words(error)))),
     }
 }
 

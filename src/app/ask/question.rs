@@ -8,6 +8,7 @@ use tokio::io::AsyncReadExt;
 use crate::app::failure::Refusal;
 use figaro_agent::turn::question::{Client, Question};
 use figaro_base::ids::{RequestId, UserId};
+use figaro_base::system::in_words;
 use figaro_domain::chat::Place;
 use figaro_domain::external::ExternalName;
 use figaro_domain::message::{Inbound, Speaker};
@@ -43,7 +44,7 @@ async fn read() -> Result<String, Refusal> {
     let mut bytes = Vec::new();
     let most = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX).saturating_add(1);
     let read = tokio::io::stdin().take(most).read_to_end(&mut bytes).await;
-    read.map_err(|error| Refusal(format!("standard input cannot be read: {error}")))?;
+    read.map_err(|error| Refusal(format!("standard input cannot be read: {}", in_words(&error))))?;
     if bytes.len() > MAX_BYTES {
         return Err(Refusal(format!("the question has more than {} MiB", MAX_BYTES >> 20)));
     }

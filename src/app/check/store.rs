@@ -1,15 +1,17 @@
-//! Whether there is a store that can be used, or a place for one. It is looked at and not opened: nothing is made or changed.
+//! Whether there is a store that can be used, or a place for one: a trial file is made there and removed. A store is looked at and
+//! not opened, and nothing of it is changed.
 
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::finding::{Finding, REACH};
+use crate::app::environment::place_fault;
 use figaro_base::ids::BotId;
 use figaro_config::{AccessSettings, Settings, StoreUrl};
 use figaro_domain::access::AccessList;
 use figaro_policy::access::has_owner;
 use figaro_store::StoreError;
-use figaro_store::engine::{found, has_mark, has_store, may_write};
+use figaro_store::engine::{found, has_mark, has_store};
 use figaro_store::kv::look;
 
 pub(super) async fn probe(settings: &Settings) -> Finding {
@@ -31,11 +33,8 @@ const fn finding(result: Result<String, String>) -> Finding {
 
 fn seen(url: &StoreUrl, bot: BotId, access: &AccessSettings) -> Finding {
     let path = url.folder.display();
-    if let Err((folder, why)) = may_write(&url.folder) {
-        return finding(Err(format!(
-            "{path} cannot be written ({}: {why}): let this account write there, or name another folder by STORE_URL",
-            folder.display()
-        )));
+    if let Some(fault) = place_fault(url) {
+        return finding(Err(fault));
     }
     if !has_store(url) && !has_mark(url) {
         let note = ownerless(access, &AccessList::default());
@@ -48,8 +47,11 @@ fn seen(url: &StoreUrl, bot: BotId, access: &AccessSettings) -> Finding {
     }
     match look(url, bot) {
         Ok(Some(look)) => {
-            let words =
-                format!("{path}: {} bytes on disk, {} unreadable records", look.bytes, look.unreadable);
+            let unreadable = match look.unreadable {
+                0 => String::new(),
+                count => format!(", {count} that cannot be read (`figaro store check` tells which)"),
+            };
+            let words = format!("{path}: {} bytes on disk{unreadable}", look.bytes);
             Finding { note: ownerless(access, &look.access), ..finding(Ok(words)) }
         }
         Ok(None) => finding(Ok(format!(

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use figaro_base::system::in_words;
 use figaro_offline::Runtime;
 use figaro_offline::model::{DemoModel, OfflineModel};
 use figaro_offline::tavily::{self, OfflineTavily};
@@ -35,7 +36,7 @@ pub(super) async fn stand_in(
     if ModelSettings::is_any_chosen(values, variables) {
         return Ok(false);
     }
-    let refuse = |error: std::io::Error| Refusal(error.to_string());
+    let refuse = |error: std::io::Error| Refusal(in_words(&error));
     let demo = DemoModel { unescape: fence::read, word_pause };
     let model = OfflineModel::start(listen(0).await?, Arc::new(demo), runtime);
     let model = model.map_err(refuse)?;

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use figaro_base::system::in_words;
 use figaro_offline::telegram::{Impossible, Kept, OfflineTelegram, Options, Person, Standing};
 use figaro_offline::{PAGE, Runtime};
 use futures::Stream;
@@ -48,8 +49,8 @@ pub async fn demo(
     stops: impl Stream<Item = ()> + Unpin,
 ) -> Result<(), Failure> {
     let runtime = Runtime::system();
-    let scratch =
-        tempfile::tempdir().map_err(|error| Refusal(format!("no temporary folder can be made: {error}")))?;
+    let scratch = tempfile::tempdir()
+        .map_err(|error| Refusal(format!("no temporary folder can be made: {}", in_words(&error))))?;
     let folder = options.store.clone().unwrap_or_else(|| scratch.path().join("store"));
     let listener = listen(options.port).await?;
     let address = listener.local_addr().map_err(|error| Refusal(error.to_string()))?;
@@ -96,7 +97,7 @@ fn offline_telegram(
     store: Option<&Path>,
     runtime: &Runtime,
 ) -> Result<(OfflineTelegram, Vec<String>), Refusal> {
-    let refuse = |error: std::io::Error| Refusal(error.to_string());
+    let refuse = |error: std::io::Error| Refusal(in_words(&error));
     let unfit = |error: Impossible| Refusal(error.to_string());
     let Some(store) = store else {
         let telegram = OfflineTelegram::start(listener, options, runtime).map_err(refuse)?;

@@ -5,12 +5,16 @@ use std::collections::HashMap;
 use tokio::net::TcpListener;
 
 use crate::app::failure::Refusal;
+use figaro_base::system::in_words;
 
 /// Listens on a port of this machine; 0 takes a free one.
 pub(super) async fn listen(port: u16) -> Result<TcpListener, Refusal> {
     let bound = TcpListener::bind(("127.0.0.1", port)).await;
     bound.map_err(|error| {
-        Refusal(format!("port {port} of this machine cannot be used ({error}): choose another with --port"))
+        Refusal(format!(
+            "port {port} of this machine cannot be used ({}): choose another with --port",
+            in_words(&error)
+        ))
     })
 }
 

@@ -9,6 +9,7 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
 use crate::app::failure::Refusal;
 use crate::app::terminal::{prompt, say};
+use figaro_base::system::in_words;
 
 /// Asks, and ends when it is told to.
 pub(super) struct Dialogue {
@@ -74,7 +75,7 @@ impl Dialogue {
         match line {
             Ok(Some(line)) => Ok(line),
             Ok(None) => Err(ended("the input ended before all was answered")),
-            Err(error) => Err(ended(&format!("the input cannot be read ({error})"))),
+            Err(error) => Err(ended(&format!("the input cannot be read ({})", in_words(&error)))),
         }
     }
 }

@@ -8,6 +8,7 @@ use tempfile::NamedTempFile;
 
 use super::draft::Draft;
 use crate::app::failure::Refusal;
+use figaro_base::system::in_words;
 use figaro_config::EnvFile;
 
 /// Finds out whether the file can be written, before anybody is asked anything.
@@ -61,6 +62,6 @@ fn failed(path: &Path, error: &io::Error) -> Refusal {
         "the file {} cannot be written here ({}): go to a folder that this account may write",
         path.display(),
         // The name of the file that was to take its place is of no use to anybody.
-        error.kind()
+        in_words(&error.kind().into())
     ))
 }

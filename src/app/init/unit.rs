@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use super::dialogue::Dialogue;
 use crate::app::failure::Refusal;
 use crate::app::terminal::say;
+use figaro_base::system::in_words;
 
 /// The unit, beside the file `.env`.
 const FILE: &str = "figaro.service";
@@ -45,7 +46,7 @@ pub(super) async fn start() {
 }
 
 async fn try_start() -> Result<(), String> {
-    let failed = |error: io::Error| format!("{FILE} cannot be written ({error})");
+    let failed = |error: io::Error| format!("{FILE} cannot be written ({})", in_words(&error));
     let folder = std::env::current_dir().map_err(failed)?;
     let program = std::env::current_exe().map_err(failed)?;
     let path = folder.join(FILE);
@@ -57,7 +58,7 @@ async fn try_start() -> Result<(), String> {
 async fn systemctl(arguments: &[&str]) -> Result<(), String> {
     let told = Command::new("systemctl").arg("--user").args(arguments).kill_on_drop(true).output();
     let output = timeout(ANSWER, told).await.map_err(|_elapsed| "systemd does not answer".to_owned())?;
-    let output = output.map_err(|error| format!("systemctl cannot be run ({error})"))?;
+    let output = output.map_err(|error| format!("systemctl cannot be run ({})", in_words(&error)))?;
     let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     if output.status.success() { Ok(()) } else { Err(words) }
 }

@@ -11,6 +11,7 @@ use super::super::terminal::say;
 use super::conversation::{Conversation, chat_of, session_of};
 use super::opened::Opened;
 use figaro_base::ids::{ChatId, EntryId};
+use figaro_base::system::in_words;
 use figaro_store::{Imported, MemoryStore};
 
 /// So many messages are written at once.
@@ -85,6 +86,7 @@ pub(super) fn lines(file: &Path) -> Result<Box<dyn Iterator<Item = io::Result<St
     if file == Path::new("-") {
         return Ok(Box::new(io::stdin().lines()));
     }
-    let opened = File::open(file).map_err(|error| Refusal(format!("{}: {error}", file.display())))?;
+    let opened =
+        File::open(file).map_err(|error| Refusal(format!("{}: {}", file.display(), in_words(&error))))?;
     Ok(Box::new(BufReader::new(opened).lines()))
 }

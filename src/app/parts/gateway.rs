@@ -19,6 +19,7 @@ use figaro_agent::turn::pipeline::Turns;
 use figaro_agent::turn::queue::{Job, Mailboxes, Runner};
 use figaro_agent::turn::summaries::Summariser;
 use figaro_base::shutdown::TaskTracker;
+use figaro_base::system::in_words;
 use figaro_config::{AccessMode, AccessSettings, HttpSettings, Settings};
 use figaro_gateway::caller::Known;
 use figaro_gateway::gateway::Gateway;
@@ -69,10 +70,8 @@ pub(in crate::app) async fn door(settings: &HttpSettings) -> Result<Option<Door>
     let opened = Door::open(address).await;
     opened.map(Some).map_err(|error| {
         let why = match error.kind() {
-            ErrorKind::AddrInUse => "another program has it: end that, or choose another port".to_owned(),
-            ErrorKind::AddrNotAvailable => "this machine has no such address".to_owned(),
             ErrorKind::PermissionDenied => "this account may not use it: choose a port above 1023".to_owned(),
-            _ => error.to_string(),
+            _ => in_words(&error),
         };
         Refusal(format!("the HTTP gateway cannot listen at HTTP_ADDR={address}: {why}"))
     })

@@ -148,8 +148,8 @@ async fn questions_in_the_terminal_have_what_nobody_needs_to_approve() {
     let recipe = world.terminal(&["what is there?", "--agent", "helper"]).set("PATH", &variable("PATH"));
     let (out, errors, code) = said(&recipe.run().await);
     assert_eq!((out.as_str(), code), ("Well.\n", Some(0)), "{errors}");
-    let told = "⚠ the MCP server gone is not used: it ended before it answered; it said: no-such-program cannot be started: No such \
-                file or directory (os error 2)\n";
+    let told = "⚠ the MCP server gone is not used: it ended before it answered; it said: no-such-program cannot be started: there \
+                is no such file or folder\n";
     assert!(errors.starts_with(told), "{errors}");
     let results =
         world.asked().pop().unwrap().tool_results().into_iter().map(|(_, told)| told).collect::<Vec<_>>();

@@ -25,6 +25,7 @@ use crate::file::{Program, ServerConfig};
 use crate::guard;
 use crate::lines::{Lines, LogTo, Said};
 use figaro_base::secret::ExposeSecret;
+use figaro_base::system::in_words;
 
 /// How long the guard may take to end the program, which has 1.5 s for itself.
 const LEAVE: Duration = Duration::from_millis(2500);
@@ -55,7 +56,7 @@ pub(super) fn start(
 ) -> Result<Started, String> {
     let mut child = command(program, recipe)
         .spawn()
-        .map_err(|error| format!("{} cannot be started: {error}", program.command))?;
+        .map_err(|error| format!("{} cannot be started: {}", program.command, in_words(&error)))?;
     let (Some(stdin), Some(stdout), Some(stderr)) =
         (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::ProviderError;
 use figaro_base::secret::Redactor;
+use figaro_base::system::plain;
 use figaro_base::text::one_line;
 
 /// The most bytes of an error's body that are read.
@@ -384,7 +385,7 @@ fn root_cause(error: &reqwest::Error) -> String {
         cause = Some(deeper);
     }
     match cause {
-        Some(cause) => cause.to_string(),
+        Some(cause) => plain(cause),
         None if error.is_timeout() => "it took too long".into(),
         None => "the request failed".into(),
     }

@@ -1,5 +1,9 @@
 //! What an engine says when it cannot do what it was asked.
 
+use std::fmt::Display;
+
+use figaro_base::system::plain;
+
 /// Why an engine failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
@@ -17,14 +21,6 @@ pub enum EngineError {
     Failed(String),
 }
 
-/// What an owner does about errors of the system, by how the standard library writes their numbers.
-const ADVICE: [(&str, &str); 4] = [
-    ("(os error 13)", "give the folder to the account that runs the bot, or name another one in STORE_URL"),
-    ("(os error 30)", "it lies on a file system that takes no writes: name another folder in STORE_URL"),
-    ("(os error 28)", "the disk is full: make room, or name a folder on another one in STORE_URL"),
-    ("(os error 24)", "too many files are open: raise the limit (`ulimit -n`)"),
-];
-
 impl EngineError {
     /// There is no store, or a damaged one, for this reason. What the engine or the system says of it goes into the log alone: its
     /// words help nobody who has to put it right.
@@ -33,24 +29,8 @@ impl EngineError {
         Self::Unreadable(reason.to_owned())
     }
 
-    /// A failure of the storage, with what to do where the system's words say it.
-    pub(crate) fn failed(error: &impl ToString) -> Self {
-        let said = error.to_string();
-        let advice = ADVICE.iter().find(|(code, _)| said.contains(code));
-        Self::Failed(advice.map_or(said.clone(), |(_, advice)| format!("{said}: {advice}")))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_of_the_system_say_what_to_do() {
-        for (code, wanted) in [(13, "STORE_URL"), (28, "make room"), (30, "takes no writes")] {
-            let error = EngineError::failed(&std::io::Error::from_raw_os_error(code)).to_string();
-            assert!(error.contains(wanted) && error.contains("os error"), "{error}");
-        }
-        assert_eq!(EngineError::failed(&"it broke").to_string(), "it broke");
+    /// A failure of the storage, in words that say what to do where the system's do.
+    pub(crate) fn failed(error: &impl Display) -> Self {
+        Self::Failed(plain(error))
     }
 }

@@ -2,13 +2,14 @@
 //! what people said; a folder that is private from its beginning protects every file that is made in it later.
 
 use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use rustix::fs::{Access, access};
+use rustix::io::Errno;
 
 use super::error::EngineError;
 use super::names::{FRESH, MOVING, WHOLE, is_ours};
@@ -94,17 +95,48 @@ pub(super) fn in_use(file: &Path) -> Result<(), EngineError> {
     }
 }
 
-/// Whether files may be made in this folder, or in the nearest one above it that is there; else which one that is, and why not.
-pub(super) fn may_write(folder: &Path) -> Result<(), (PathBuf, io::Error)> {
+/// Tries whether files can be made in this folder or, where there is none, in one like it in the nearest folder above that is there.
+/// Nothing is left of it.
+///
+/// # Errors
+/// Why not, and of which folder.
+pub(super) fn try_place(folder: &Path) -> Result<(), (PathBuf, io::Error)> {
     let here = |path: &Path| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };
-    let there = folder.ancestors().map(here).find(|path| path.exists());
+    let there = folder.ancestors().map(here).find(|path| path.symlink_metadata().is_ok());
     let there = there.unwrap_or_else(|| PathBuf::from("."));
-    if !there.is_dir() {
-        return Err((there, ErrorKind::NotADirectory.into()));
-    }
-    match access(&there, Access::WRITE_OK | Access::EXEC_OK) {
-        Ok(()) => Ok(()),
-        Err(error) => Err((there, error.into())),
+    let tried = match there.metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(io::Error::other("it is a link to something that is not there"))
+        }
+        Err(error) => Err(error),
+        Ok(found) if !found.is_dir() => Err(io::Error::other("it is a file, a store is a folder")),
+        Ok(_) if folder.is_dir() => try_write(folder),
+        Ok(_) => tempfile::tempdir_in(&there).and_then(|trial| try_write(trial.path())),
+    };
+    tried.map_err(|error| {
+        let why = match error.kind() {
+            // Where programs make no files, such as in `/proc`.
+            ErrorKind::NotFound => io::Error::other("its file system takes no new files"),
+            // The name of what was tried is of no use to anybody.
+            kind @ (ErrorKind::PermissionDenied
+            | ErrorKind::ReadOnlyFilesystem
+            | ErrorKind::StorageFull
+            | ErrorKind::QuotaExceeded) => kind.into(),
+            _ => error,
+        };
+        (there, why)
+    })
+}
+
+fn try_write(folder: &Path) -> io::Result<()> {
+    tempfile::tempfile_in(folder)?.write_all(&[0; 4096])
+}
+
+/// Whether this account may read and write a file that is there.
+pub(super) fn may_change(file: &Path) -> io::Result<()> {
+    match access(file, Access::READ_OK | Access::WRITE_OK) {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -23,7 +23,7 @@ pub use self::batch::{Batch, Keys};
 pub use self::error::EngineError;
 pub(crate) use self::memory::MemoryEngine;
 pub(crate) use self::open::open_to_read;
-pub use self::open::{found, has_mark, has_room, has_store, may_write, open};
+pub use self::open::{found, has_mark, has_room, has_store, open, try_place};
 pub(crate) use self::panic::{catching, words_of};
 pub use self::port::{Engine, Entry};
 pub(crate) use self::port::{Mark, Reader, Result, Scan, View};

@@ -48,12 +48,15 @@ pub(crate) fn open_to_read(url: &StoreUrl) -> Result<Option<Box<dyn Reader>>> {
     catching(open)
 }
 
-/// Whether a store may be made or changed in this folder, as far as its permissions tell. Nothing is made. Blocking.
+/// Tries whether the store at this place can be made or changed, without a change of it. Blocking.
 ///
 /// # Errors
-/// Why not, and of which folder: this one, or of those above it the nearest that is there.
-pub fn may_write(folder: &Path) -> std::result::Result<(), (PathBuf, io::Error)> {
-    folder::may_write(folder)
+/// Why not, and of which folder or file: of those above the folder of the store, the nearest that is there.
+pub fn try_place(url: &StoreUrl) -> std::result::Result<(), (PathBuf, io::Error)> {
+    folder::try_place(&url.folder)?;
+    names::files_of(url.engine, &url.folder)
+        .into_iter()
+        .try_for_each(|file| folder::may_change(&file).map_err(|error| (file, error)))
 }
 
 /// The store that is in a folder: of the engine that is asked for if it has one there, else of another that has, else of one of

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use figaro_base::system::in_words;
 use ring::digest::{Context, SHA256};
 use serde_json::Value;
 
@@ -76,8 +77,9 @@ impl Folder {
             pooling: pooling(&json("1_Pooling/config.json")?),
             is_lowercase: tokenizer["do_lower_case"].as_bool().unwrap_or(true),
             prompts: prompts(&json("config_sentence_transformers.json")?),
-            hash: hash(&[&model, &vocabulary])
-                .map_err(|(file, error)| format!("{} cannot be read: {error}", file.display()))?,
+            hash: hash(&[&model, &vocabulary]).map_err(|(file, error)| {
+                format!("{} cannot be read: {}", file.display(), in_words(&error))
+            })?,
             path: path.to_owned(),
             model,
             vocabulary,
@@ -97,7 +99,9 @@ fn model_file(folder: &Path) -> Result<PathBuf, String> {
         let entries = match fs::read_dir(&place) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(format!("the folder {} cannot be read: {error}", place.display())),
+            Err(error) => {
+                return Err(format!("the folder {} cannot be read: {}", place.display(), in_words(&error)));
+            }
         };
         let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
         let models: Vec<PathBuf> =
@@ -126,7 +130,7 @@ fn read(file: &Path) -> Result<String, String> {
     {
         Ok(Some(text)) => Ok(text),
         Ok(None) => Err(format!("{shown} is too large for what it should be")),
-        Err(error) => Err(format!("{shown} cannot be read: {error}")),
+        Err(error) => Err(format!("{shown} cannot be read: {}", in_words(&error))),
     }
 }
 

@@ -5,6 +5,7 @@ use std::io;
 use crate::StoreError;
 use crate::engine::EngineError;
 use crate::kv::fault::Fault;
+use figaro_base::system::in_words;
 use figaro_config::StoreUrl;
 
 /// Why a store was not copied, exported or imported. What was done so far stays, to be gone on with.
@@ -14,7 +15,7 @@ pub enum TransferError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The file that is written or read failed; what the system said.
-    #[error("it cannot be written or read: {0}")]
+    #[error("it cannot be written or read: {}", in_words(.0))]
     File(#[from] io::Error),
     /// A file or a store is not what it must be; what it is, and what to do.
     #[error("{0}")]
