@@ -1,5 +1,6 @@
 //! The command line: what `figaro` can be asked to do.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use chrono::NaiveDate;
@@ -42,13 +43,13 @@ pub enum Command {
     /// OPENAI_API_KEY or LLM_PROVIDER. It says which model answers and what leaves this machine.
     Demo {
         /// The port of the chat page on this machine; 0 takes a free one.
-        #[arg(long, default_value_t = 0, value_parser = whole_number)]
+        #[arg(long, default_value_t = 0, value_parser = number::<u16>(0..=65_535), allow_negative_numbers = true)]
         port: u16,
         /// Keep what is said in this folder and go on with it next time; without it everything is gone at the end.
         #[arg(long)]
         store: Option<PathBuf>,
         /// The offline model's pause before each word, in milliseconds: 0 shows an answer at once.
-        #[arg(long, value_name = "MILLISECONDS", default_value_t = 25, value_parser = whole_number)]
+        #[arg(long, value_name = "MILLISECONDS", default_value_t = 25, value_parser = number::<u16>(0..=65_535), allow_negative_numbers = true)]
         word_pause: u16,
     },
     /// Set the bot up: ask for what it needs, check each answer, and write it into the file .env of this folder.
@@ -119,10 +120,10 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<AuditCommand>,
         /// The most entries, the newest first.
-        #[arg(long, default_value_t = 50)]
+        #[arg(long, default_value_t = 50, value_parser = number::<usize>(1..=1_000_000), allow_negative_numbers = true)]
         limit: usize,
         /// Only entries of this day (UTC) and later, as 2026-12-31.
-        #[arg(long, value_name = "DATE")]
+        #[arg(long, value_name = "DATE", value_parser = day)]
         since: Option<NaiveDate>,
         /// A line of JSON for each entry.
         #[arg(long)]
@@ -228,10 +229,10 @@ pub enum MemoryCommand {
         #[arg(requires = "conversation")]
         question: Option<String>,
         /// The most tokens of a context.
-        #[arg(long, value_name = "TOKENS", default_value_t = 3000, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
-        budget: u32,
+        #[arg(long, value_name = "TOKENS", default_value_t = 3000, value_parser = number::<usize>(100..=1_000_000), allow_negative_numbers = true)]
+        budget: usize,
         /// The part of it for the newest messages, from 0 to 1; without it, what the bot gives them.
-        #[arg(long, value_name = "SHARE", value_parser = share)]
+        #[arg(long, value_name = "SHARE", value_parser = share, allow_negative_numbers = true)]
         recent: Option<f64>,
         /// Leave the newest messages out.
         #[arg(long, conflicts_with = "recent")]
@@ -380,7 +381,17 @@ fn share(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "takes a number from 0 to 1".to_owned())
 }
 
-/// A number of the command line.
-fn whole_number(text: &str) -> Result<u16, String> {
-    text.parse().map_err(|_no_number| format!("is not a whole number from 0 to {}", u16::MAX))
+fn day(text: &str) -> Result<NaiveDate, String> {
+    text.trim().parse().map_err(|_none| "takes a day, as 2026-12-31".to_owned())
+}
+
+/// Reads a number within these bounds.
+fn number<T: TryFrom<u64>>(
+    bounds: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.trim().parse().ok().filter(|number| bounds.contains(number));
+        let number = number.and_then(|number| T::try_from(number).ok());
+        number.ok_or_else(|| format!("takes a whole number from {} to {}", bounds.start(), bounds.end()))
+    }
 }

@@ -16,6 +16,7 @@ use figaro::cli::{
     AgentsCommand, AuditCommand, Cli, Command, McpCommand, MemoryCommand, NamedChat, PacksCommand,
     PolicyCommand, StoreCommand,
 };
+use figaro_base::system::in_words;
 use figaro_config::{ENV_FILE, EnvFile, Settings, Values};
 use figaro_files::presence;
 use figaro_mcp_client::guard;
@@ -50,7 +51,7 @@ fn main() -> ExitCode {
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return end(EXIT_REFUSED, &format!("the runtime does not start: {error}")),
+        Err(error) => return end(EXIT_REFUSED, &format!("the runtime does not start: {}", in_words(&error))),
     };
     let done = runtime.block_on(dispatch(cli));
     // A look-up or a disk operation under way sits in a blocking thread; nothing waits for it.
@@ -146,7 +147,6 @@ fn measured(command: MemoryCommand) -> MemoryTask {
                     question: question.unwrap_or_default(),
                 },
             };
-            let budget = usize::try_from(budget).unwrap_or(usize::MAX);
             let options = RecallOptions { budget, recent, only_retrieved: only.is_some(), json };
             MemoryTask::Recall { store, questions, options }
         }
@@ -180,7 +180,7 @@ fn read(values: &Values) -> Result<Settings, Refusal> {
 /// The environment, and beneath it the file `.env` of this folder.
 fn values() -> Result<Values, Refusal> {
     let file = presence::text(Path::new(ENV_FILE))
-        .map_err(|error| Refusal(format!("the file {ENV_FILE} cannot be read: {error}")))?;
+        .map_err(|error| Refusal(format!("the file {ENV_FILE} cannot be read: {}", in_words(&error))))?;
     let file = EnvFile::parse(&file.unwrap_or_default()).map_err(|fault| Refusal(fault.to_string()))?;
     let text = |text: OsString| text.into_string().ok();
     let environment = std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?)));
@@ -189,7 +189,7 @@ fn values() -> Result<Values, Refusal> {
 
 /// An item for each SIGINT or SIGTERM.
 fn stop_requests() -> Result<impl Stream<Item = ()> + Unpin, Refusal> {
-    let failed = |error: std::io::Error| Refusal(format!("signals cannot be received: {error}"));
+    let failed = |error: std::io::Error| Refusal(format!("signals cannot be received: {}", in_words(&error)));
     let terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     Ok(Box::pin(stream::unfold((terminate, interrupt), async |(mut terminate, mut interrupt)| {
@@ -205,7 +205,7 @@ fn stop_requests() -> Result<impl Stream<Item = ()> + Unpin, Refusal> {
 fn usage(shown: &clap::Error) -> ExitCode {
     match shown.print().and_then(|()| std::io::stdout().flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            end(EXIT_REFUSED, &format!("standard output cannot be written: {error}"))
+            end(EXIT_REFUSED, &format!("standard output cannot be written: {}", in_words(&error)))
         }
         _ if shown.use_stderr() => ExitCode::from(EXIT_REFUSED),
         _ => ExitCode::SUCCESS,

@@ -1,15 +1,17 @@
 //! Looks at files of the owner while the bot runs: what is changed there holds from then on.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::task::spawn_blocking;
 
+use super::failure::Refusal;
 use figaro_agent::delivery::Owners;
 use figaro_agent::languages::Languages;
 use figaro_base::shutdown::TaskTracker;
+use figaro_base::system::in_words;
 use figaro_base::text::one_line;
 use figaro_files::presence;
 use figaro_prompts::texts::Texts;
@@ -81,14 +83,27 @@ pub(super) async fn watch<W: Watched>(mut watched: W, mut holds: W::Seen, backgr
 /// # Errors
 /// Why it cannot be read.
 pub(super) fn text_of(path: &Path) -> FileText {
-    let text = presence::text(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+    let text = presence::text(path)
+        .map_err(|error| format!("{} cannot be read: {}", path.display(), in_words(&error)))?;
     if text.as_ref().is_some_and(|text| text.len() > MAX_BYTES) {
         return Err(format!("{} has more than {MAX_BYTES} bytes", path.display()));
     }
     Ok(text)
 }
 
-/// The same, off the threads of the turns.
+/// Takes a file that the command line names.
+///
+/// # Errors
+/// If there is none.
+pub(super) fn named(file: PathBuf) -> Result<PathBuf, Refusal> {
+    match file.is_file() {
+        true => Ok(file),
+        false if file.exists() => Err(Refusal(format!("{} is no file", file.display()))),
+        false => Err(Refusal(format!("there is no file {}", file.display()))),
+    }
+}
+
+/// The text of a file as [`text_of`] gives it, off the threads of the turns.
 pub(super) async fn look_at(path: &Path) -> FileText {
     let path = path.to_owned();
     spawn_blocking(move || text_of(&path)).await.unwrap_or_else(|error| Err(error.to_string()))

@@ -64,7 +64,7 @@ fn a_file_is_checked_without_a_bot() {
     assert_eq!((code, said.as_str()), (Some(2), ""));
     assert!(errors.contains("policy.yaml is a link to something that is not there"), "{errors}");
     let (code, _, errors) = check(&["none.yaml"]);
-    assert!(code == Some(2) && errors.contains("there is no such file"), "{errors}");
+    assert!(code == Some(2) && errors.contains("there is no file none.yaml"), "{errors}");
 }
 
 #[test]

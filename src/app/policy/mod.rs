@@ -18,6 +18,7 @@ use super::failure::Refusal;
 use super::providers::variables;
 use super::servers;
 use super::terminal::{all_said, say};
+use super::watch::named;
 use figaro_base::text::with_nearest;
 use figaro_config::{Faults, PolicySettings, ServersSettings};
 
@@ -44,7 +45,9 @@ pub fn policy(
     let settings = PolicySettings::alone(values, &variables).map_err(wrong)?;
     let servers = ServersSettings::alone(values, &variables).map_err(wrong)?;
     match task {
-        PolicyTask::Check(Some(file)) => check(&PolicySettings { file, is_named: true }, &servers),
+        PolicyTask::Check(Some(file)) => {
+            check(&PolicySettings { file: named(file)?, is_named: true }, &servers)
+        }
         PolicyTask::Check(None) => check(&settings, &servers),
         PolicyTask::Explain(call) => {
             let (call, (_, rules)) = (named_by_server(call), load(&settings).map_err(Refusal)?);

@@ -15,7 +15,7 @@ use super::failure::Refusal;
 use super::groups::{Groups, LAST_CALL};
 use super::providers::variables;
 use super::terminal::{all_said, say};
-use super::watch::text_of;
+use super::watch::{named, text_of};
 use figaro_base::secret::Redactor;
 use figaro_config::{KnownValues, ServersSettings};
 use figaro_mcp_client::file::ServerConfig;
@@ -42,7 +42,7 @@ pub async fn servers(
     let settings = ServersSettings::alone(values, &variables(additions)?);
     let settings = settings.map_err(|faults| Refusal(faults.to_string()))?;
     let settings = match task.file {
-        Some(file) => ServersSettings { file, is_named: true, ..settings },
+        Some(file) => ServersSettings { file: named(file)?, is_named: true, ..settings },
         None => settings,
     };
     let file = settings.file.display();
