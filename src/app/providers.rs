@@ -44,10 +44,10 @@ pub fn settings_and_hints(
     additions: &Additions,
 ) -> Result<(Settings, Vec<String>), Refusal> {
     let variables = variables(additions)?;
-    let unknown = values.unknown(&variables);
+    let doubtful = values.doubtful(&variables);
     match Settings::read(&values.all(), &variables) {
-        Ok(settings) => Ok((settings, unknown)),
-        Err(faults) => Err(refusal(&faults, &unknown)),
+        Ok(settings) => Ok((settings, doubtful)),
+        Err(faults) => Err(refusal(&faults, &doubtful)),
     }
 }
 
@@ -63,8 +63,8 @@ pub(super) fn settings_without_bot(
 }
 
 /// What is wrong, and what somebody does about it who has just installed the program and has no more than it.
-fn refusal(faults: &Faults, unknown: &[String]) -> Refusal {
-    let faults = Faults([faults.0.as_slice(), unknown].concat());
+fn refusal(faults: &Faults, doubtful: &[String]) -> Refusal {
+    let faults = Faults([faults.0.as_slice(), doubtful].concat());
     Refusal(format!(
         "{faults}\n`figaro init` asks for what is needed and writes it into a file .env here; `figaro demo` needs \
          nothing.\nThe file .env.example of the source explains every variable."

@@ -2,10 +2,13 @@
 //! `main` reads the file and `figaro init` writes it.
 
 use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::rc::Rc;
+
+use super::variables::Variables;
 
 /// The name of the file, in the folder where the program starts.
 pub const ENV_FILE: &str = ".env";
@@ -84,6 +87,30 @@ impl EnvFile {
     pub fn value(&self, name: &str) -> Option<&str> {
         let value = self.entry(name)?.value.trim();
         (!value.is_empty()).then_some(value)
+    }
+
+    /// A sentence for each name that is set more than once.
+    pub(crate) fn twice(&self) -> Vec<String> {
+        let mut lines: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for entry in &self.entries {
+            lines.entry(&entry.name).or_default().push(entry.line.to_string());
+        }
+        lines.retain(|_, lines| lines.len() > 1);
+        let told = |(name, lines): (&str, Vec<String>)| {
+            format!("{name} stands in lines {} of .env: the last of them counts", lines.join(", "))
+        };
+        lines.into_iter().map(told).collect()
+    }
+
+    /// The variables that hold secrets and that the file sets.
+    #[must_use]
+    pub fn secrets(&self, variables: &Variables) -> BTreeSet<&str> {
+        let names = self
+            .entries
+            .iter()
+            .filter(|entry| !entry.value.trim().is_empty())
+            .map(|entry| entry.name.as_str());
+        names.filter(|name| variables.holds_secret(name)).collect()
     }
 
     /// The same file with this variable set to this value, a single line. All other lines and the comments stay. A variable

@@ -38,15 +38,15 @@ impl Values {
         file.chain(environment).collect()
     }
 
-    /// A sentence for each name that is not known: of the file each one, since it is there for this program, and of the
-    /// environment those that differ from a known one by a letter or two. Values are not told.
+    /// A sentence for each name that is not known, or that the file sets twice: of the file each one that is not known, since it is
+    /// there for this program, and of the environment those that differ from a known one by a letter or two. Values are not told.
     #[must_use]
-    pub fn unknown(&self, variables: &Variables) -> Vec<String> {
+    pub fn doubtful(&self, variables: &Variables) -> Vec<String> {
         let names: Vec<&str> = variables.iter().map(|variable| variable.name).collect();
         let is_known = |name: &str| {
             names.contains(&name) || SHARED.iter().any(|shared| shared.eq_ignore_ascii_case(name))
         };
-        let mut words = Vec::new();
+        let mut words = self.file.twice();
         let mut told: Vec<&str> = Vec::new();
         for entry in self.file.entries().iter().filter(|entry| !is_known(&entry.name)) {
             let meant = meant(&entry.name, variables, |known| known.len().div_ceil(3));
@@ -86,7 +86,7 @@ mod tests {
 
     fn unknown(environment: &[&str], file: &str) -> Vec<String> {
         let environment = environment.iter().map(|name| ((*name).to_owned(), "secret".to_owned())).collect();
-        Values { environment, file: EnvFile::parse(file).unwrap() }.unknown(&Variables::builtin())
+        Values { environment, file: EnvFile::parse(file).unwrap() }.doubtful(&Variables::builtin())
     }
 
     #[test]
@@ -147,5 +147,11 @@ mod tests {
         let environment = HashMap::from([("A".to_owned(), "environment".to_owned())]);
         let all = Values { environment, file }.all();
         assert_eq!((all["A"].as_str(), all["B"].as_str()), ("environment", "later"));
+    }
+
+    #[test]
+    fn a_name_that_the_file_sets_twice_is_told_with_its_lines() {
+        let file = "TZ=UTC\nACCESS=open\nTZ=UTC\n\nTZ=Europe/Riga\n";
+        assert_eq!(unknown(&[], file), ["TZ stands in lines 1, 3, 5 of .env: the last of them counts"]);
     }
 }

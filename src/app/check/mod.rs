@@ -8,6 +8,8 @@ mod store;
 mod telegram;
 mod unheard;
 
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use futures::future::BoxFuture;
@@ -21,11 +23,11 @@ use super::environment::http_client;
 use super::failure::Refusal;
 use super::models::name;
 use super::policy;
-use super::providers::{settings_and_hints, table};
+use super::providers::{settings_and_hints, table, variables};
 use super::servers;
 use super::start_log;
 use super::terminal::{all_said, say};
-use figaro_config::{ModelChoice, Settings, Values};
+use figaro_config::{ENV_FILE, ModelChoice, Settings, Values, Variables};
 use figaro_gateway::unanswered;
 use figaro_policy::budget::Caps;
 use figaro_prompts::{OWN_FOLDER, Prompts};
@@ -48,6 +50,8 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Refusal
         .into_iter()
         .chain(proxies(&settings))
         .chain(prices(&settings))
+        .chain(twice(&settings))
+        .chain(open_file(values, &variables(additions)?))
         .for_each(|hint| say(&format!("! {hint}")));
     let probes = probes(&settings, &providers);
     unheard(&settings, &providers)
@@ -144,6 +148,31 @@ fn other_servers(settings: &Settings) -> Option<Finding> {
 /// Every model that may have to answer.
 fn choices(settings: &Settings) -> impl Iterator<Item = &ModelChoice> {
     [&settings.model.default].into_iter().chain(&settings.model.fallback)
+}
+
+/// Names whoever or whatever the settings list twice.
+fn twice(settings: &Settings) -> Vec<String> {
+    let owners = settings
+        .access
+        .owners
+        .iter()
+        .map(|owner| ("OWNER_IDS", owner.telegram_id().unwrap_or_default().to_string()));
+    let models = choices(settings).map(|choice| ("LLM_FALLBACK", choice.to_string()));
+    let mut seen = BTreeSet::new();
+    let again = owners.chain(models).filter(|named| !seen.insert(named.clone()));
+    again.map(|(variable, what)| format!("{variable} names {what} a second time")).collect()
+}
+
+/// Tells of a file `.env` with secrets that other accounts of the machine can read.
+fn open_file(values: &Values, variables: &Variables) -> Option<String> {
+    let mode = std::fs::metadata(ENV_FILE).ok()?.permissions().mode();
+    let secrets = values.file.secrets(variables);
+    (mode & 0o077 != 0 && !secrets.is_empty()).then(|| {
+        format!(
+            "other accounts of this machine can read the file {ENV_FILE}, and with it {}: run `chmod 600 {ENV_FILE}`",
+            secrets.into_iter().collect::<Vec<_>>().join(", ")
+        )
+    })
 }
 
 fn proxies(settings: &Settings) -> Vec<String> {
