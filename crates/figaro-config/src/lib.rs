@@ -313,8 +313,8 @@ impl AccessSettings {
                     "OWNER_IDS",
                     number,
                     word,
-                    "is not the number of a Telegram user; they stand with commas between them, and the bot tells a \
-                     stranger their own",
+                    "is not the number of a Telegram user; they stand with commas between them. Without OWNER_IDS the \
+                     bot shows a link that makes you its owner",
                 ),
             }
         }

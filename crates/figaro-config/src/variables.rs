@@ -70,7 +70,7 @@ const LAST: &[Variable] = &[
     variable(
         "OWNER_IDS",
         "",
-        "Telegram user ids of the owners, with commas. Without any, figaro shows a link that makes its first user the owner.",
+        "Telegram numbers of owners, with commas between them, beside whoever became one by the link: while nobody owns the bot, figaro shows a link, and whoever opens it first is the owner.",
     ),
     variable(
         "ACCESS",
