@@ -25,6 +25,7 @@ mod audit_chat;
 mod borrowed;
 mod card_keeping;
 mod check;
+mod check_files;
 mod children;
 mod children_blind;
 mod commands;

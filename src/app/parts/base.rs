@@ -92,15 +92,34 @@ impl Read {
     /// Reads prompts, rules and texts.
     ///
     /// # Errors
-    /// What is wrong with a file, in words for its owner.
+    /// What is wrong with all of the files, a line each, in words for their owner.
     pub(super) fn all(settings: &Settings, providers: &Providers) -> Result<Self, Refusal> {
-        let servers = servers::load(&settings.servers).map_err(Refusal)?;
-        let names = names(providers, servers.servers.iter().map(|server| server.name.clone()).collect());
-        let prompts = Arc::new(Prompts::load_for(Some(Path::new(OWN_FOLDER)), &names).map_err(Refusal)?);
-        let (policy_text, rules) = policy::load(&settings.policy).map_err(Refusal)?;
-        let locales = Arc::new(Locales::load().map_err(Refusal)?);
-        Ok(Self { prompts, locales, rules, policy_text, servers })
+        let names = names(providers, servers::names(&settings.servers));
+        let prompts = Prompts::load_for(Some(Path::new(OWN_FOLDER)), &names);
+        let (servers, policy) = (servers::load(&settings.servers), policy::load(&settings.policy));
+        match (prompts, servers, policy, Locales::load()) {
+            (Ok(prompts), Ok(servers), Ok((policy_text, rules)), Ok(locales)) => {
+                Ok(Self { prompts: prompts.into(), locales: locales.into(), rules, policy_text, servers })
+            }
+            (prompts, servers, policy, locales) => {
+                let faults = [prompts.err(), servers.err(), policy.err(), locales.err()];
+                Err(broken(&faults.into_iter().flatten().collect::<Vec<_>>().join("\n")))
+            }
+        }
     }
+}
+
+/// Why the bot does not start with such files.
+fn broken(faults: &str) -> Refusal {
+    let lines: Vec<&str> = faults.lines().collect();
+    if let [fault] = lines.as_slice() {
+        return Refusal((*fault).to_owned());
+    }
+    Refusal(format!(
+        "{} mistakes in your own files:\n  - {}\nMend them, or move a file away to go on without it; `figaro check` looks at all of them.",
+        lines.len(),
+        lines.join("\n  - ")
+    ))
 }
 
 impl Base {
