@@ -30,11 +30,13 @@ async function send(room, raw, as = speakerOf(room.chat), reply = null) {
 async function submit() {
   const room = state.open;
   if (room.editing) return submitEdit(room);
-  const { replyTo: reply, attached } = room;
+  const { attached, asked } = room;
+  const reply = replyOf(room);
   const text = $('input').value;
   if (isNothing(text) && !attached) return;
   $('input').value = room.input = '';
   room.replyTo = room.attached = null;
+  if (reply?.message_id === asked?.id) room.asked = null;
   paintComposer();
   if (await (attached ? sendAttached(room, attached, text.trim(), reply) : send(room, text, undefined, reply))) return;
   // What could not be sent comes back, unless something else was begun meanwhile.
@@ -49,6 +51,15 @@ function insert(text) {
   input.focus();
   typed();
 }
+/** The message that the bot asks whoever speaks to reply to. */
+const askedOf = (room) => (!room.asked?.people || room.asked.people.includes(speakerOf(room.chat).id) ? room.messages.get(room.asked?.id) : null);
+const replyOf = (room) => room.replyTo ?? askedOf(room);
+/** Ends what the composer was opened for: an edit, else a reply. */
+function leave(room) {
+  if (room.editing) stopEditing(room);
+  else room.replyTo = room.asked = null;
+  paintComposer();
+}
 function replyTo(room, m) {
   stopEditing(room);
   room.replyTo = m;
@@ -59,17 +70,19 @@ function paintComposer() {
   const room = state.open;
   const [input, me] = [$('input'), speakerOf(room.chat)];
   const many = isGroup(room) && people(room.chat).length > 1;
-  input.placeholder = many && me.id !== state.me.id ? `Message as ${me.first_name}` : 'Message';
   $('speak').hidden = !many;
   $('speak').replaceChildren(avatar(me.id, nameOf(me)));
   $('speak').title = `You speak as ${nameOf(me)}`;
   $('speak').setAttribute('aria-label', `You speak as ${nameOf(me)}; choose another member`);
-  const m = room.editing ?? room.replyTo;
+  const m = room.editing ?? replyOf(room);
+  const label = !m ? 'Message' : room.editing ? 'Edit message' : `Reply to ${nameOf(m.from)}`;
+  const hint = !room.editing && m && m.message_id === room.asked?.id ? room.asked.placeholder : null;
+  input.placeholder = hint || (many && me.id !== state.me.id ? `Message as ${me.first_name}` : 'Message');
+  input.setAttribute('aria-label', hint ? `${label}: ${hint}` : label);
   $('replybar').hidden = !m;
   if (m) {
-    const label = room.editing ? 'Do not edit' : 'Do not reply';
-    const close = el('button.icon', { type: 'button', 'aria-label': label, onclick: () => { stopEditing(room); room.replyTo = null; paintComposer(); input.focus(); } }, icon('close'));
-    $('replybar').replaceChildren(icon(room.editing ? 'edit' : 'reply'), quoteBox(room, m), close);
+    const close = el('button.icon', { type: 'button', 'aria-label': room.editing ? 'Do not edit' : 'Do not reply', onclick: () => { leave(room); input.focus(); } }, icon('close'));
+    $('replybar').replaceChildren(icon(room.editing ? 'edit' : 'reply'), quoteBox(room, m, label), close);
   }
   $('attachbar').hidden = !room.attached;
   if (room.attached) $('attachbar').replaceChildren(...attachBar(room));
@@ -167,9 +180,9 @@ function pageKey(event) {
   if (event.defaultPrevented || $('alert').open || $('ask').open || areActsOpen()) return;
   if (event.key === 'Escape') {
     if (menu) return setMenu(null);
-    if (state.open?.editing) { stopEditing(state.open); return paintComposer(); }
+    if (state.open?.editing) return leave(state.open);
     if (state.open?.attached) { state.open.attached = null; return paintComposer(); }
-    if (state.open?.replyTo) { state.open.replyTo = null; return paintComposer(); }
+    if (state.open && replyOf(state.open)) return leave(state.open);
     if (!$('calls').hidden && $('calls').contains(document.activeElement)) return toggleCalls(false);
   }
   // Typing anywhere writes into the composer.

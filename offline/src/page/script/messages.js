@@ -87,8 +87,8 @@ function nameLine(room, from) {
   if (!isGroup(room) || isOwn(room, from)) return null;
   return el(`div.name.${from?.id === state.bot.id ? 't5' : tone(from?.id)}`, null, nameOf(from), from?.is_bot || from?.id === state.bot.id ? el('small', null, 'bot') : null);
 }
-function quoteBox(room, target) {
+function quoteBox(room, target, title = nameOf(target.from)) {
   const own = target.from?.id === state.bot.id ? 't5' : tone(target.from?.id);
-  const box = el(`span.quote.${own}`, null, el('b.clip', null, nameOf(target.from)), el('span.clip', null, summary(target)));
+  const box = el(`span.quote.${own}`, null, el('b.clip', null, title), el('span.clip', null, summary(target)));
   return act(box, null, () => jumpTo(room, target.message_id));
 }

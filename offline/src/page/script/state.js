@@ -24,7 +24,7 @@ function addRoom(chat, thread, title) {
   // A reconnect brings everything anew; what the reader did here (unread mark, unsent text) stays.
   const room = {
     key, chat, thread, title, messages: new Map(), reactions: new Map(), votes: new Map(), ballots: new Map(), nodes: new Map(), days: new Map(), hints: null,
-    readUpTo: old?.readUpTo, seenUpTo: 0, action: null, input: old?.input ?? '', replyTo: null, editing: null, attached: old?.attached ?? null, noChips: old?.noChips ?? false, row: null,
+    readUpTo: old?.readUpTo, seenUpTo: 0, action: null, input: old?.input ?? '', replyTo: null, asked: old?.asked ?? null, editing: null, attached: old?.attached ?? null, noChips: old?.noChips ?? false, row: null,
   };
   state.rooms.set(key, room);
   return room;

@@ -62,8 +62,19 @@ function onDeleted({ chat_id, message_id }) {
   room.nodes.delete(message_id);
   if (room.editing?.message_id === message_id) stopEditing(room);
   if (room.replyTo?.message_id === message_id) room.replyTo = null;
+  if (room.asked?.id === message_id) room.asked = null;
   if (room === state.open) paintComposer();
   schedule();
+}
+/** The bot asks for a reply: the composer opens with it, for those who are asked. */
+function onReplyAsked({ chat_id, message_id, placeholder, people }) {
+  const room = roomOfMessage(chat_id, message_id);
+  if (!room) return;
+  room.asked = { id: message_id, placeholder, people };
+  room.replyTo = null;
+  if (room !== state.open) return;
+  paintComposer();
+  if (askedOf(room) && !touch.matches) $('input').focus();
 }
 function onReaction({ chat_id, message_id, reactions }) {
   const room = roomOfMessage(chat_id, message_id);
@@ -84,7 +95,7 @@ function onAction({ chat_id, message_thread_id, action }) {
 }
 function endAction(room) { clearTimeout(room.action?.timer); room.action = null; }
 const EVENTS = {
-  hello: onHello, message: onMessage, deleted: onDeleted, draft: onDraft, draft_gone: onDraftGone, reaction: onReaction, votes: onVotes, chat_action: onAction,
+  hello: onHello, message: onMessage, deleted: onDeleted, draft: onDraft, draft_gone: onDraftGone, reaction: onReaction, votes: onVotes, reply_asked: onReplyAsked, chat_action: onAction,
   callback_answer: answered, call: onCall,
   commands: ({ commands }) => { state.commands = commands; },
 };

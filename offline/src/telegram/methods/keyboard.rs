@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::super::entities::covered;
 use super::super::error::Refusal;
+use super::super::world::{Person, World};
 
 /// Refuses an inline keyboard with a button that does not have exactly one working action.
 pub(in super::super) fn check(markup: Option<&Value>) -> Result<(), Refusal> {
@@ -15,6 +17,37 @@ pub(super) fn inline(markup: Option<&Value>) -> Option<Value> {
     let rows = markup?["inline_keyboard"].as_array()?;
     let empty = rows.iter().all(|row| row.as_array().is_none_or(Vec::is_empty));
     (!empty).then(|| json!({"inline_keyboard": rows}))
+}
+
+/// The request for a reply to a message that a call has just sent; clients open their composer with it. `people` are those who are
+/// asked: with `selective`, whoever the message names or answers; else everybody.
+pub(super) fn reply_asked(markup: Option<&Value>, message: &Value, world: &World) -> Option<Value> {
+    let markup = markup.filter(|markup| markup["force_reply"] == true)?;
+    let is_selective = markup["selective"] == true && message["chat"]["type"] != "private";
+    Some(json!({
+        "chat_id": message["chat"]["id"], "message_id": message["message_id"],
+        "placeholder": markup["input_field_placeholder"], "people": is_selective.then(|| people_of(message, world)),
+    }))
+}
+
+/// Whom a message answers or names.
+fn people_of(message: &Value, world: &World) -> Vec<i64> {
+    let text = message["text"].as_str().unwrap_or_default();
+    let named = |entity: &Value| match entity["type"].as_str()? {
+        "text_mention" => entity["user"]["id"].as_i64(),
+        "mention" => {
+            let name = covered(text, entity)?;
+            let is_named = |person: &&Person| {
+                person.username.as_deref().is_some_and(|username| {
+                    name.get(1..).is_some_and(|name| name.eq_ignore_ascii_case(username))
+                })
+            };
+            world.people.values().find(is_named).map(|person| person.id)
+        }
+        _ => None,
+    };
+    let named = message["entities"].as_array().into_iter().flatten().filter_map(named);
+    message["reply_to_message"]["from"]["id"].as_i64().into_iter().chain(named).collect()
 }
 
 fn check_button(button: &Value) -> Result<(), Refusal> {

@@ -168,6 +168,9 @@ pub(super) fn post(state: &mut State, request: &Request<'_>, content: Map<String
     }
     let message = Value::Object(message);
     state.store(chat_id, &message);
+    if let Some(asked) = keyboard::reply_asked(request.value("reply_markup"), &message, &state.world) {
+        state.tell("reply_asked", asked);
+    }
     state.end_drafts(chat_id, |_| true);
     Ok(message)
 }

@@ -6,7 +6,7 @@ use futures::StreamExt;
 use serde_json::{Value, json};
 
 use super::super::{Options, WebEvent};
-use super::{ANN, Bed};
+use super::{ANN, BOB, Bed, GROUP};
 
 async fn bed() -> Bed {
     let bed = Bed::with(Options { page: Some("<h1>chat</h1>"), ..Options::default() }).await;
@@ -38,6 +38,40 @@ async fn the_page_and_its_actions() {
     bed.call("sendMessageDraft", draft).await.unwrap();
     assert_eq!(post("/demo/stop", json!({"chat_id": ANN, "draft_id": 4})).await.0, 200);
     assert_eq!(bed.updates().await.len(), 2);
+    bed.end().await;
+}
+
+#[tokio::test]
+async fn a_request_for_a_reply_is_told_with_whom_it_asks() {
+    let bed = bed().await;
+    let mut events = bed.tg.subscribe();
+    let asks = json!({"force_reply": true, "selective": true, "input_field_placeholder": "The name"});
+    let question = bed.tg.say(GROUP, BOB, "name it").unwrap();
+    let everybody = json!({"force_reply": true});
+    let answering = json!({"message_id": question});
+    for (chat, text, markup, reply, people) in [
+        (ANN, "Which name?", &asks, None, Value::Null),
+        (GROUP, "Which name?", &asks, Some(&answering), json!([BOB])),
+        (GROUP, "You, @ann?", &asks, None, json!([ANN])),
+        (GROUP, "Which name?", &everybody, None, Value::Null),
+    ] {
+        let mut call = json!({"chat_id": chat, "text": text, "reply_markup": markup});
+        if let Some(reply) = reply {
+            call["reply_parameters"] = reply.clone();
+        }
+        let sent = bed.call("sendMessage", call).await.unwrap();
+        let asked = loop {
+            let event = events.recv().await.unwrap();
+            if event.name == "reply_asked" {
+                break event.data;
+            }
+        };
+        assert_eq!(
+            (&asked["chat_id"], &asked["message_id"], &asked["people"]),
+            (&json!(chat), &sent["message_id"], &people)
+        );
+        assert_eq!(asked["placeholder"], markup["input_field_placeholder"]);
+    }
     bed.end().await;
 }
 
