@@ -26,7 +26,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 pub(super) async fn open_store(settings: &Settings) -> Result<Arc<KvStore>, Refusal> {
     let (asked, found) = (&settings.store.url, engine::found(&settings.store.url));
     if let Some(fault) = place_fault(&found) {
-        return Err(Refusal(format!("the store {fault}")));
+        return Err(Refusal(format!("the store {fault} by STORE_URL")));
     }
     let opened = KvStore::open(&found, settings.telegram.bot).await;
     let store = opened.map_err(|error| Refusal(error.to_string()))?;
@@ -39,12 +39,13 @@ pub(super) async fn open_store(settings: &Settings) -> Result<Arc<KvStore>, Refu
     Ok(Arc::new(store))
 }
 
-/// Why no store can be made or changed at a place, and what to do: the start and `figaro check` try the same. Blocking.
+/// Why no store can be made or changed at a place, and what to do, to which the caller adds where a folder is named: the start and
+/// `figaro check` try the same. Blocking.
 pub(super) fn place_fault(url: &StoreUrl) -> Option<String> {
     let (at, why) = engine::try_place(url).err()?;
     let (folder, why) = (url.folder.display(), in_words(&why));
     let at = if at == url.folder { String::new() } else { format!("{}: ", at.display()) };
-    Some(format!("{folder} cannot be used ({at}{why}); mend that, or name another folder by STORE_URL"))
+    Some(format!("{folder} cannot be used ({at}{why}); mend that, or name another folder"))
 }
 
 /// One client for the models and the web: each has its own copy of the root certificates. It bounds the time to

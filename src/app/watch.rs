@@ -12,6 +12,7 @@ use figaro_agent::delivery::Owners;
 use figaro_agent::languages::Languages;
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::system::in_words;
+use figaro_base::telemetry::vitals::Vitals;
 use figaro_base::text::one_line;
 use figaro_files::presence;
 use figaro_prompts::texts::Texts;
@@ -46,9 +47,16 @@ pub(super) struct News {
     pub(super) owners: Arc<dyn Owners>,
     /// The languages in which they are told.
     pub(super) languages: Languages,
+    /// Where `/status` reads what is wrong.
+    pub(super) vitals: Arc<Vitals>,
 }
 
 impl News {
+    /// Notes for `/status` that files of this kind are well, or what is wrong with them.
+    pub(super) fn note(&self, kind: &'static str, faults: Option<&str>) {
+        self.vitals.set_broken(kind, faults.map(told).as_deref());
+    }
+
     /// Tells owners this, each in the language of their chat.
     pub(super) async fn tell(&self, words: impl Fn(&Texts) -> String) {
         self.owners.tell(self.languages.locales.map(words)).await;

@@ -45,6 +45,13 @@ async fn a_place_where_no_store_can_be_is_told_by_the_check_as_by_the_start() {
             assert!(told.contains("or name another folder by STORE_URL"), "{told}");
         }
     }
+    let demo = Recipe::new(folder).arg("demo").arg("--store").arg("/proc/figaro");
+    let message = refused(&world, &demo).await;
+    assert!(
+        message.starts_with("/proc/figaro cannot be used (/proc: ")
+            && message.ends_with("another folder by --store"),
+        "{message}"
+    );
     // A folder where the file of the store has to be is met by the start alone.
     let message = refused(&world, &world.bot().set("STORE_URL", "redb:./odd")).await;
     assert!(message.contains("it is a folder, not a file") && !message.contains("os error"), "{message}");
@@ -98,6 +105,20 @@ async fn all_files_of_the_owner_that_are_broken_are_told_at_once() {
         "{message}"
     );
     assert!(!folder.join("data").exists(), "nothing was begun");
+    // A folder that is none is one fault.
+    fs::remove_file(folder.join("policy.yaml")).unwrap();
+    fs::remove_file(folder.join("mcp.json")).unwrap();
+    fs::remove_dir_all(folder.join("prompts")).unwrap();
+    fs::write(folder.join("prompts"), "").unwrap();
+    assert_eq!(
+        refused(&world, &world.bot()).await,
+        "prompts is a file: what is your own stands in a folder of this name"
+    );
+    fs::remove_file(folder.join("prompts")).unwrap();
+    fs::create_dir(folder.join("prompts")).unwrap();
+    fs::write(folder.join("prompts/agents"), "").unwrap();
+    let told = "prompts/agents cannot be read: a file stands where a folder has to be";
+    assert_eq!(refused(&world, &world.bot()).await, told);
 }
 
 #[tokio::test]

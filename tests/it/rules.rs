@@ -238,12 +238,20 @@ async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
         told.contains("line 6: then is `alow`, and takes allow, ask, deny: did you mean allow?"),
         "{told}"
     );
+    let status = world.told(ANN, ANN, "/status").await;
+    let status = status["text"].as_str().unwrap();
+    assert!(
+        status.contains("⚠️ Files of yours that I cannot use") && status.contains("line 6: then is `alow`"),
+        "{status}"
+    );
     assert_eq!(post(&world, 3).await["success"], true, "the rules of before hold");
     fs::remove_file(&file).unwrap();
     world.shows_text("policy.yaml is gone").await;
     assert_eq!(post(&world, 4).await["success"], true, "the rules of before hold");
     fs::write(&file, "# none\n").unwrap();
     world.shows_text("policy.yaml: 0 rules of yours").await;
+    let status = world.told(ANN, ANN, "/status").await;
+    assert!(!status["text"].as_str().unwrap().contains("Files of yours"), "{status}");
     let refused = post(&world, 5).await;
     assert!(refused.to_string().contains("a person denied it"), "{refused}");
     let posted = world.bot_texts(TEAM);

@@ -94,7 +94,10 @@ impl Folder {
     /// The files in a folder.
     pub(super) fn files(&self, folder: Option<&Path>) -> Files {
         let Some(folder) = folder else { return Files(Ok(BTreeMap::new())) };
-        Files(self.own(folder).map_err(|fault| format!("{}: {fault}", folder.display())))
+        Files(
+            self.own(folder)
+                .map_err(|error| format!("{} cannot be read: {}", folder.display(), in_words(&error))),
+        )
     }
 
     /// What `read` makes of these files and of those built in. People are told their names behind `shown`.

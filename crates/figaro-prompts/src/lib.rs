@@ -119,6 +119,12 @@ impl Prompts {
     }
 
     fn read(folder: Option<&Path>, names: Option<&Names>) -> Result<Self, String> {
+        if let Some(file) = folder.filter(|folder| folder.is_file()) {
+            return Err(format!(
+                "{} is a file: what is your own stands in a folder of this name",
+                file.display()
+            ));
+        }
         let (templates, mut faults) = compile(folder);
         let agents = AgentFiles::of_prompts(folder).read(AGENTS_FOLDER, names);
         let agents = agents.map_err(|wrong| faults.extend(wrong));

@@ -58,7 +58,9 @@ impl Watched for AgentWatch {
     async fn take(&mut self, seen: &Self::Seen) {
         let (files, names) = seen;
         let is_changed = files != self.prompts.agents().files();
-        match files.read(AGENTS_FOLDER, Some(names)) {
+        let read = files.read(AGENTS_FOLDER, Some(names)).map_err(|faults| faults.join("\n"));
+        self.news.note("agents", read.as_ref().err().map(String::as_str));
+        match read {
             // A server has come or gone, and nothing is said of it.
             Ok(_) if !is_changed && self.known.is_none() => {}
             Ok(agents) => {
@@ -73,7 +75,6 @@ impl Watched for AgentWatch {
                 self.news.tell(|texts| fill(texts.agents_changed(), &[("agents", &shown(texts))])).await;
             }
             Err(faults) => {
-                let faults = faults.join("\n");
                 warn!(faults, "the owner's agents cannot be used; those of before hold");
                 if self.known.as_ref() != Some(&faults) {
                     let shown = told(&faults);

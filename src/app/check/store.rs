@@ -34,7 +34,7 @@ const fn finding(result: Result<String, String>) -> Finding {
 fn seen(url: &StoreUrl, bot: BotId, access: &AccessSettings) -> Finding {
     let path = url.folder.display();
     if let Some(fault) = place_fault(url) {
-        return finding(Err(fault));
+        return finding(Err(format!("{fault} by STORE_URL")));
     }
     if !has_store(url) && !has_mark(url) {
         let note = ownerless(access, &AccessList::default());

@@ -15,6 +15,7 @@ use futures::Stream;
 use tokio::net::TcpListener;
 
 use self::setup::{listen, set};
+use super::environment::place_fault;
 use super::stop::Stop;
 use super::terminal::{all_said, say};
 use super::{Additions, Failure, Refusal, run_until};
@@ -68,6 +69,9 @@ pub async fn demo(
     set(&mut all, "STORE_URL", &format!("redb:{}", folder.display()));
     all.entry("RUST_LOG".to_owned()).or_insert_with(|| "warn".to_owned());
     let settings = super::settings(&all, &additions)?;
+    if let Some(fault) = place_fault(&settings.store.url) {
+        return Err(Refusal(format!("{fault} by --store")).into());
+    }
     super::start_log(&settings)?;
     offline.about = if is_offline { answering::offline() } else { answering::outside(&settings) };
     let mut lines = vec![

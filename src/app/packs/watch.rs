@@ -47,7 +47,9 @@ impl Watched for PackWatch {
 
     /// The same faults are told once.
     async fn take(&mut self, files: &PackFiles) {
-        match files.read(PACKS_FOLDER) {
+        let read = files.read(PACKS_FOLDER).map_err(|faults| faults.join("\n"));
+        self.news.note("packs", read.as_ref().err().map(String::as_str));
+        match read {
             Ok(packs) => {
                 let own: Vec<&str> = packs.all().map(|pack| pack.name.as_str()).collect();
                 let own: Vec<&str> = own.into_iter().filter(|name| !packs.is_built_in(name)).collect();
@@ -61,7 +63,6 @@ impl Watched for PackWatch {
                 self.news.tell(|texts| fill(texts.packs_changed(), &[("packs", &shown(texts))])).await;
             }
             Err(faults) => {
-                let faults = faults.join("\n");
                 warn!(faults, "the owner's packs cannot be used; those of before hold");
                 if self.known.as_ref() != Some(&faults) {
                     let shown = told(&faults);

@@ -142,7 +142,8 @@ pub(super) async fn build(
     let router = Arc::new(router(&bot, onward));
     let updates = updates(&bot, router.clone());
     let (retention, rewriter) = (retention(base), rewriter(base));
-    let news = News { owners: owners.clone(), languages: base.languages.clone() };
+    let news =
+        News { owners: owners.clone(), languages: base.languages.clone(), vitals: base.vitals.clone() };
     let (policy, servers) = (policy_watch(&bot, news.clone()), servers_watch(&bot, news.clone()));
     let agents = agent_watch(&bot, agents::names(&providers, Vec::new()), news.clone());
     let packs = pack_watch(base, news);

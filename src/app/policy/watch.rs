@@ -49,6 +49,7 @@ impl Watched for PolicyWatch {
             Ok(None) => Err(format!("{file} is gone; an empty file takes all its rules away")),
             Err(fault) => Err(fault.clone()),
         };
+        self.news.note("policy", read.as_ref().err().map(String::as_str));
         let count = match read {
             Ok(rules) => {
                 let count = rules.owners();

@@ -48,6 +48,7 @@ impl Watched for ServersWatch {
             Ok(text) => text.as_deref().map_or(Ok(Vec::new()), |text| servers_of(text, path, values)),
             Err(fault) => Err(fault.clone()),
         };
+        self.news.note("servers", read.as_ref().err().map(String::as_str));
         let names = match read {
             Ok(configs) => {
                 self.servers.replace(configs);

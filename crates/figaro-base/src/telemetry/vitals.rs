@@ -1,5 +1,7 @@
 //! How the bot is doing, for `/status`: written where things fail, read by the command.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use parking_lot::Mutex;
 
@@ -10,13 +12,19 @@ pub struct Vitals {
     pub started_at: DateTime<Utc>,
     last_error: Mutex<Option<(DateTime<Utc>, &'static str)>>,
     last_model: Mutex<Option<String>>,
+    broken_files: Mutex<BTreeMap<&'static str, String>>,
 }
 
 impl Vitals {
     /// A bot that started now.
     #[must_use]
     pub const fn new(started_at: DateTime<Utc>) -> Self {
-        Self { started_at, last_error: Mutex::new(None), last_model: Mutex::new(None) }
+        Self {
+            started_at,
+            last_error: Mutex::new(None),
+            last_model: Mutex::new(None),
+            broken_files: Mutex::new(BTreeMap::new()),
+        }
     }
 
     /// Something failed, under this label.
@@ -27,6 +35,21 @@ impl Vitals {
     /// This model wrote an answer.
     pub fn answered_by(&self, model: &str) {
         *self.last_model.lock() = Some(model.to_owned());
+    }
+
+    /// What is wrong with files of the owner of one kind, so that what they said before holds; `None` once they are well.
+    pub fn set_broken(&self, kind: &'static str, faults: Option<&str>) {
+        let mut broken = self.broken_files.lock();
+        match faults {
+            Some(faults) => drop(broken.insert(kind, faults.to_owned())),
+            None => drop(broken.remove(kind)),
+        }
+    }
+
+    /// What is wrong with files of the owner, a text for each kind.
+    #[must_use]
+    pub fn broken(&self) -> Vec<String> {
+        self.broken_files.lock().values().cloned().collect()
     }
 
     /// The model that wrote the last answer, as `provider:model`.

@@ -124,10 +124,12 @@ impl Status {
             count(texts.status_unreadable(), health.unreadable),
             is_too_large(&health).then(|| texts.status_store_large().to_owned()),
         ];
+        let broken =
+            vitals.broken().into_iter().map(|faults| fill(texts.status_broken(), &[("faults", &faults)]));
         let resting = self.extractor.misfits.resting(self.cards.now()).into_iter().map(|(model, until)| {
             fill(texts.status_model_rests(), &[("model", &model.to_string()), ("time", &moment(until))])
         });
-        let lines: Vec<String> = lines.into_iter().flatten().chain(resting).collect();
+        let lines: Vec<String> = lines.into_iter().flatten().chain(broken).chain(resting).collect();
         let refresh = vec![Button::new(texts.button_refresh(), callback::Status)];
         Ok(Card::text(lines.join("\n")).row(refresh))
     }
