@@ -49,6 +49,33 @@ export async function acts(view) {
   await view.changes('Escape', () => page.keyboard.press('Escape'));
 }
 
+/** A question of the bot that wants a reply opens the composer with it, until it is answered or closed. */
+export async function asked(view) {
+  const { page } = view;
+  const [bar, input] = [page.locator('#replybar'), page.locator('#input')];
+  const opens = async () => {
+    const card = await view.say('/persona');
+    await view.changes('Write my own', () => view.bubble(card).getByText('Write my own').click());
+    await bar.waitFor();
+    await view.settled();
+    if (!/^Reply to Figaro/.test(await bar.innerText())) view.fault(`the reply bar says ${await bar.innerText()}`);
+    if (await input.getAttribute('placeholder') === 'Message') view.fault('no placeholder for the reply');
+    if (!/^Reply to Figaro/.test(await input.getAttribute('aria-label'))) view.fault('the input does not say that it replies');
+  };
+  await opens();
+  await view.picture('asked');
+  await view.changes('Escape', () => page.keyboard.press('Escape'));
+  if (await bar.isVisible() || await input.getAttribute('placeholder') !== 'Message') view.fault('Escape leaves the reply open');
+  await opens();
+  await view.changes('Do not reply', () => page.getByLabel('Do not reply').click());
+  await opens();
+  const answer = await view.say('Pirate: talk like one');
+  if (await bar.isVisible()) view.fault('the reply bar stays after the reply');
+  const quoted = await page.locator('#items .msg.out .quote').last().innerText();
+  if (!/Figaro/.test(quoted)) view.fault(`the answer is no reply: ${quoted}`);
+  await view.look(`an answer to a question (${answer})`);
+}
+
 /** A PNG of stripes, so large that several sizes are made of it. */
 function png(width, height) {
   const chunk = (name, data) => {

@@ -1,5 +1,5 @@
 // Presses everything on the demo's chat page, in both themes, wide and narrow. Ends with 1 and a list of what was wrong.
-import { acts, files, polls } from './acts.mjs';
+import { acts, asked, files, polls } from './acts.mjs';
 import { cards } from './cards.mjs';
 import { Demo } from './demo.mjs';
 import { composer, groups, list, restart, stranger, suggestions } from './talk.mjs';
@@ -10,7 +10,7 @@ const figaro = process.argv[2];
 
 const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 360, height: 740, phone: true };
-const TALK = [suggestions, composer, acts, files, polls, groups, stranger, list, restart];
+const TALK = [suggestions, composer, acts, asked, files, polls, groups, stranger, list, restart];
 // Cards are pressed on a demo of their own: a reminder that comes meanwhile would stand where a card is looked for.
 const RUNS = [
   [{ name: 'wide-light', ...WIDE, dark: false }, TALK],

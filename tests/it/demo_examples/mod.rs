@@ -77,6 +77,8 @@ async fn names_lists_records_and_times_are_dealt_with_as_the_cards_say() {
         ("forget the shopping list", "Taken off “shopping list”: "),
         ("call me Annie", "I call you Annie"),
         ("what is my name?", "You are Annie."),
+        ("what do you know about me?", "Nothing yet."),
+        ("Tom got 8 in maths", "choose a pack in /records"),
         ("what time is it?", "by the clock of this chat"),
         ("remind me in 0 minutes to stretch", "That time has passed"),
         ("remind me yesterday at 5 to jump", "That time has passed"),
@@ -94,6 +96,20 @@ async fn names_lists_records_and_times_are_dealt_with_as_the_cards_say() {
     room.press(&card, "Care of the elderly").await;
     room.ask("Mary takes 500 mg of metformin at 8 and 20", "Saved: Mary, metformin 500 mg, 8:00, 20:00.")
         .await;
+    room.ask("Mary's blood pressure is 120/80", "Saved: Mary, 120/80.").await;
+    room.ask("Ann looks after Mary", "Saved: Ann, Mary.").await;
+    let card = room.ask("/records", "[Add]").await;
+    room.press(&card, "Add").await;
+    let asked = room.hears(id(&card), "What should I save?", "Add").await;
+    room.reply("her favourite colour", Some(id(&asked)), "• Mary's blood pressure is 120/80").await;
+    // Agents that are chosen for the chat do what they are there for.
+    for (agent, said, words) in [
+        ("researcher", "how do tides come about?", "All about how do tides come about? (made up)"),
+        ("orchestrator", "compare Riga and Lisbon", "The agent researcher found this out for me"),
+    ] {
+        room.ask(&format!("/agents {agent}"), &format!("Answers here: {agent}")).await;
+        room.ask(said, words).await;
+    }
     demo.stop().await;
 }
 

@@ -73,6 +73,11 @@ const NOT_OFFERED: Words = Words {
     pt: "Para isso eu precisaria de uma ferramenta que não me é dada aqui.",
     es: "Para eso necesitaría una herramienta que aquí no se me da.",
 };
+const NO_PACK: Words = Words {
+    en: "This chat has no forms for that yet: choose a pack in /records.",
+    pt: "Este chat ainda não tem fichas para isso: escolha um pacote em /records.",
+    es: "Este chat todavía no tiene fichas para eso: elige un paquete en /records.",
+};
 const LEARNED: Words = Words {
     en: "Good to know. `/memory` shows, in private, what is remembered about you.",
     pt: "Bom saber. `/memory` mostra, em privado, o que fica lembrado sobre você.",
@@ -108,6 +113,7 @@ pub(super) fn echo(question: &Question) -> Step {
 }
 
 /// Says that a tool is missing.
-pub(super) fn not_offered(question: &Question) -> &'static str {
-    NOT_OFFERED.of(question.language)
+pub(super) fn not_offered(tool: &str, question: &Question) -> &'static str {
+    let words = if tool == "save_record" { NO_PACK } else { NOT_OFFERED };
+    words.of(question.language)
 }

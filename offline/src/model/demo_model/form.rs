@@ -29,6 +29,8 @@ fn value(schema: &Value, words: &str, depth: usize) -> Value {
                 fields.map(|(name, field)| (name.clone(), value(field, words, depth - 1))).collect();
             Value::Object(fields)
         }
+        // A list of words that may be empty is what is missing, or what else there is.
+        Some("array") if schema["items"]["type"] == "string" && schema["minItems"].is_null() => json!([]),
         Some("array") if depth > 0 => {
             let count = schema["minItems"].as_u64().unwrap_or(1).clamp(1, 5);
             (0..count).map(|_| value(&schema["items"], words, depth - 1)).collect()
@@ -54,8 +56,9 @@ mod tests {
             "count": {"type": "integer", "minimum": 3},
             "list": {"type": "array", "items": {"type": "object", "properties": {"is": {"type": "boolean"}}}},
             "either": {"type": ["null", "string"]},
+            "missing": {"type": "array", "items": {"type": "string"}},
         }});
-        let wanted = json!({"name": "tea", "kind": "a", "count": 3, "list": [{"is": false}], "either": null});
+        let wanted = json!({"name": "tea", "kind": "a", "count": 3, "list": [{"is": false}], "either": null, "missing": []});
         assert_eq!(filled(&schema, "tea"), wanted);
     }
 }

@@ -64,9 +64,9 @@ impl Brain for DemoModel {
                 Reply::turn(calls.into_iter().map(call).collect())
             }
             Step::Call(tool, _) if is_to_be_found(request) => Reply::call(FINDER, json!({"query": tool})),
-            Step::Call(..) => {
+            Step::Call(tool, _) => {
                 let question = Question::read(request, self.unescape);
-                Reply::text(fallback::not_offered(&question)).paced(0, self.word_pause)
+                Reply::text(fallback::not_offered(tool, &question)).paced(0, self.word_pause)
             }
         }
     }
@@ -95,9 +95,23 @@ impl DemoModel {
             Topic::GoOn => go_on::step(&question, request, |earlier| self.step(earlier)),
             Topic::ChangeTask(change) => schedule::change(&question, &change, &results, &mentioned(request)),
             Topic::Attached => received::describe(&question, request),
+            Topic::Other if records::is_answer(&question) => records::examples(&question),
+            // What an agent that was chosen for a chat is there for.
+            Topic::Other if is_given(request, &["web_search"], &["schedule_task"]) => {
+                web::search(&question, &results)
+            }
+            Topic::Other if is_given(request, &["ask_agent"], &["web_search"]) => {
+                tricks::pass_on(&question, &results)
+            }
             topic => answer(topic, &question, &results),
         }
     }
+}
+
+/// Whether all of these tools are offered, and none of those.
+fn is_given(request: &ModelRequest, these: &[&str], none: &[&str]) -> bool {
+    let offered = request.tool_names();
+    these.iter().all(|tool| offered.contains(tool)) && !none.iter().any(|tool| offered.contains(tool))
 }
 
 /// The next step for a question whose answer needs nothing but the question and the results so far.

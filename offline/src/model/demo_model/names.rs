@@ -21,6 +21,29 @@ const WHO: [&str; 9] = [
     "quién soy",
 ];
 
+/// What asks for what is remembered of whoever asks.
+const KNOWN: [&str; 9] = [
+    "what do you know about me",
+    "what do you remember about me",
+    "what do you remember of me",
+    "o que você sabe sobre mim",
+    "o que você sabe de mim",
+    "o que você lembra de mim",
+    "o que você lembra sobre mim",
+    "qué sabes de mí",
+    "qué recuerdas de mí",
+];
+
+const REMEMBERED: Words = Words {
+    en: "You told me:\n\n{}\n\n`/memory` shows, in private, what is remembered about you.",
+    pt: "Você me contou:\n\n{}\n\n`/memory` mostra, em privado, o que fica lembrado sobre você.",
+    es: "Me contaste:\n\n{}\n\n`/memory` muestra, en privado, lo que queda recordado sobre ti.",
+};
+const NOTHING: Words = Words {
+    en: "Nothing yet. Tell me something about yourself, such as `I live in Riga`.",
+    pt: "Nada ainda. Conte algo sobre você, como `Eu moro em Lisboa`.",
+    es: "Nada todavía. Cuéntame algo de ti, como `I live in Riga`.",
+};
 const CALLED: Words = Words {
     en: "I call you {} from now on.",
     pt: "De agora em diante chamo você de {}.",
@@ -38,11 +61,22 @@ fn given(question: &Question) -> Option<String> {
 
 /// Whether a message is about its writer's name.
 pub(super) fn is_asked(question: &Question) -> bool {
-    given(question).is_some() || WHO.iter().any(|who| question.begins(who))
+    given(question).is_some() || WHO.iter().any(|who| question.begins(who)) || is_of_memories(question)
+}
+
+fn is_of_memories(question: &Question) -> bool {
+    KNOWN.iter().any(|known| question.begins(known))
 }
 
 /// Keeps the name that is given, or says the one that is known.
 pub(super) fn answer(question: &Question, results: &Results<'_>) -> Step {
+    if is_of_memories(question) {
+        let lines: Vec<String> = question.memories.iter().map(|memory| format!("- {memory}")).collect();
+        return match lines.is_empty() {
+            true => Step::say(NOTHING, question),
+            false => Step::Say(REMEMBERED.with(question.language, &lines.join("\n"))),
+        };
+    }
     let Some(name) = given(question) else {
         return Step::Say(IS.with(question.language, &question.name));
     };
@@ -62,6 +96,11 @@ mod tests {
         assert_eq!(answer(&given, &[]), Step::call("set_profile", json!({"name": "Annie"})));
         let kept = answer(&given, &[("set_profile", json!({"success": true}))]);
         assert_eq!(kept, Step::Say("I call you Annie from now on.".to_owned()));
+        let known = Question {
+            memories: vec!["I live in Lisbon".to_owned()],
+            ..Question::of("What do you know about me?")
+        };
+        assert!(matches!(answer(&known, &[]), Step::Say(words) if words.contains("- I live in Lisbon")));
         let asked = Question { name: "Annie".to_owned(), ..Question::of("what is my name?") };
         assert!(is_asked(&asked) && !is_asked(&Question::of("call me back tomorrow at nine please")));
         assert_eq!(answer(&asked, &[]), Step::Say("You are Annie.".to_owned()));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::attached::Attached;
 use super::language::{self, Language};
-use crate::model::request::{ModelRequest, TaggedMessage, last_element, tagged};
+use crate::model::request::{ModelRequest, TaggedMessage, last_element, tagged, text_of};
 
 /// What a person says, and what surrounds it.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub(super) struct Question {
     pub(super) replied: Option<Value>,
     /// What came with it, else with the message that it replies to.
     pub(super) attached: Vec<Attached>,
+    /// What is remembered of whoever says it.
+    pub(super) memories: Vec<String>,
     /// The time in the chat's zone.
     pub(super) now: Option<NaiveDateTime>,
     /// The language to answer in.
@@ -67,6 +69,7 @@ impl Question {
             question.task = replied.attribute("task_id").map(ToOwned::to_owned);
             question.replied = number(&replied, "message_id");
         }
+        question.memories = memories(request).into_iter().map(|memory| unescape(&memory)).collect();
         question.now = now(&whole);
         question.is_due = task.is_some();
         question.ids = ["chat_id", "message_thread_id", "message_id"].map(|name| number(&message, name));
@@ -91,6 +94,7 @@ impl Question {
             task: None,
             replied: None,
             attached: Vec::new(),
+            memories: Vec::new(),
             now: None,
             language: written,
             is_due: false,
@@ -181,6 +185,16 @@ fn quoted(replied: &TaggedMessage<'_>) -> Option<String> {
     let words = part.map_or(replied.text, |(part, _)| part);
     let (words, _) = Attached::parted(words, str::to_owned);
     Some(words).filter(|words| !words.is_empty())
+}
+
+/// The memories of whoever asks, without the labels before them.
+fn memories(request: &ModelRequest) -> Vec<String> {
+    let mut texts = request.input().iter().map(|item| text_of(&item["content"]));
+    let element = texts.rfind(|text| text.contains("<memories "));
+    let lines =
+        element.as_deref().and_then(|text| last_element(text, "memories")).map(|it| it.text.to_owned());
+    let lines = lines.unwrap_or_default();
+    lines.lines().filter_map(|line| Some(line.split_once(": ")?.1.trim().to_owned())).collect()
 }
 
 /// What the person who asks wants to be called.

@@ -1,55 +1,83 @@
-//! Medications that a message states, in a chat that keeps such records: `Mary takes 500 mg of metformin at 8 and 20`.
+//! What a message states for the records of a chat: `Mary takes 500 mg of metformin at 8 and 20`.
 
 use serde_json::{Value, json};
 
 use super::language::Words;
-use super::question::Question;
+use super::question::{Question, plain};
 use super::step::{Results, Step};
 
 const TAKES: [&str; 3] = ["takes", "toma", "tomar"];
 const OF: [&str; 2] = ["of", "de"];
 const AT: [&str; 4] = ["at", "às", "as", "a"];
+const PRESSURE: [&str; 3] = ["pressure", "pressão", "presión"];
+const WHOSE: [&str; 5] = ["of", "de", "da", "do", "del"];
+const GOT: [&str; 4] = ["got", "tirou", "sacó", "has"];
+const IN: [&str; 2] = ["in", "em"];
+const CARES: [&str; 6] = ["looks after", "cares for", "cuida de", "cuida da", "cuida do", "cuida a"];
+
+/// How the bot asks what to save, in each language.
+const ASKED: [&str; 2] = ["what should i save?", "o que devo guardar?"];
 
 const SAVED: Words = Words {
     en: "Saved: {}. /records shows it.",
     pt: "Salvo: {}. /records mostra.",
     es: "Guardado: {}. /records lo muestra.",
 };
+const EXAMPLES: Words = Words {
+    en: "An offline stand-in saves only a few kinds of sentences; a real model takes your own words. For *Care of the elderly*:\n\n\
+         - `Mary takes 500 mg of metformin at 8 and 20`\n- `Mary's blood pressure is 120/80`\n- `Ann looks after Mary`\n\n\
+         For *School class*:\n\n- `Tom got 8 in maths`",
+    pt: "Um substituto offline guarda só alguns tipos de frases; um modelo de verdade aceita suas palavras. Para *Cuidado de \
+         idosos*:\n\n- `Maria toma 500 mg de metformina às 8 e às 20`\n- `A pressão de Maria é 120/80`\n- `Ana cuida de \
+         Maria`\n\nPara *Turma*:\n\n- `Pedro tirou 8 em matemática`",
+    es: "Un sustituto sin conexión guarda solo algunos tipos de frases; un modelo de verdad acepta tus palabras. Para el cuidado \
+         de mayores:\n\n- `María toma 500 mg de metformina a las 8 y a las 20`\n- `La presión de María es 120/80`\n- `Ana \
+         cuida a María`\n\nPara una clase:\n\n- `Pedro sacó 8 en matemáticas`",
+};
 
-/// What somebody takes.
+/// Records that a message states, those that others refer to first, and how they are told.
 #[derive(Debug, PartialEq)]
-struct Medication {
-    patient: String,
-    name: String,
-    dose: String,
-    /// `8:00, 20:00`.
-    times: String,
+struct Stated {
+    records: Vec<(&'static str, Value)>,
+    told: String,
 }
 
-impl Medication {
+impl Stated {
     fn read(question: &Question) -> Option<Self> {
-        let plain = &question.plain;
-        let find = |words: &[&str], from: usize| {
-            let found = plain.iter().skip(from).position(|word| words.contains(&word.as_str()))?;
-            Some(from + found)
-        };
-        let takes = find(&TAKES, 1)?;
-        let of = find(&OF, takes + 2)?;
-        let at = find(&AT, of + 2)?;
-        let said = |from: usize, to: usize| {
-            let words = question.said.get(from..to)?.join(" ");
-            Some(words).filter(|words| !words.is_empty())
-        };
-        let dose = said(takes + 1, of)?;
-        let hours = plain.iter().skip(at + 1).filter_map(|word| time(word)).collect::<Vec<_>>();
-        let is_one = dose.starts_with(|c: char| c.is_ascii_digit()) && !hours.is_empty();
-        is_one.then_some(Self {
-            patient: said(0, takes)?,
-            name: said(of + 1, at)?,
-            dose,
-            times: hours.join(", "),
-        })
+        medication(question)
+            .or_else(|| reading(question))
+            .or_else(|| mark(question))
+            .or_else(|| caregiver(question))
     }
+}
+
+/// The place of the first of these words from a place on.
+fn find(question: &Question, words: &[&str], from: usize) -> Option<usize> {
+    let found = question.plain.iter().skip(from).position(|word| words.contains(&word.as_str()))?;
+    Some(from + found)
+}
+
+/// The words from one place to another as they were said.
+fn said(question: &Question, from: usize, to: usize) -> Option<String> {
+    let words = question.said.get(from..to)?.join(" ");
+    let words = words.trim_matches(|c: char| !c.is_alphanumeric());
+    (!words.is_empty()).then(|| words.to_owned())
+}
+
+fn medication(question: &Question) -> Option<Stated> {
+    let takes = find(question, &TAKES, 1)?;
+    let of = find(question, &OF, takes + 2)?;
+    let at = find(question, &AT, of + 2)?;
+    let (patient, dose) = (said(question, 0, takes)?, said(question, takes + 1, of)?);
+    let name = said(question, of + 1, at)?;
+    let hours = question.plain.iter().skip(at + 1).filter_map(|word| time(word)).collect::<Vec<_>>();
+    if !dose.starts_with(|c: char| c.is_ascii_digit()) || hours.is_empty() {
+        return None;
+    }
+    let times = hours.join(", ");
+    let told = format!("{patient}, {name} {dose}, {times}");
+    let medication = json!({"patient": patient, "name": name, "dose": dose, "times": times});
+    Some(Stated { records: vec![("patient", json!({ "name": patient })), ("medication", medication)], told })
 }
 
 /// `8` or `20:30` as a time of day.
@@ -59,20 +87,78 @@ fn time(word: &str) -> Option<String> {
     (hour < 24 && minute < 60).then(|| format!("{hour}:{minute:02}"))
 }
 
-/// Whether a message states what somebody takes.
-pub(super) fn is_stated(question: &Question) -> bool {
-    Medication::read(question).is_some()
+fn reading(question: &Question) -> Option<Stated> {
+    let at = find(question, &PRESSURE, 0)?;
+    let pair = |word: &String| {
+        let (high, low) = word.split_once('/')?;
+        Some((high.parse::<u16>().ok()?, low.parse::<u16>().ok()?))
+    };
+    let (systolic, diastolic) = question.plain.iter().find_map(pair)?;
+    let possessive =
+        |word: &String| word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).map(str::to_owned);
+    let behind = || said(question, find(question, &WHOSE, at)? + 1, find(question, &WHOSE, at)? + 2);
+    let patient = question.said.iter().find_map(possessive).or_else(behind)?;
+    let told = format!("{patient}, {systolic}/{diastolic}");
+    let vitals = json!({"patient": patient, "systolic": systolic, "diastolic": diastolic});
+    Some(Stated { records: vec![("patient", json!({ "name": patient })), ("vitals", vitals)], told })
 }
 
-/// Saves the patient first, whom the medication refers to, then the medication.
+fn mark(question: &Question) -> Option<Stated> {
+    let got = find(question, &GOT, 1)?;
+    let number = |word: &String| word.parse::<f64>().ok().filter(|mark| (0.0..=10.0).contains(mark));
+    let (pupil, mark) = (said(question, 0, got)?, question.plain.iter().skip(got + 1).find_map(number)?);
+    let subject = said(question, find(question, &IN, got + 2)? + 1, question.said.len())?;
+    let told = format!("{pupil}, {mark}, {subject}");
+    let record = json!({"pupil": pupil, "mark": mark, "subject": subject});
+    Some(Stated { records: vec![("pupil", json!({ "name": pupil })), ("mark", record)], told })
+}
+
+fn caregiver(question: &Question) -> Option<Stated> {
+    let begins = |at: usize, words: &str| {
+        words
+            .split(' ')
+            .enumerate()
+            .all(|(step, word)| question.plain.get(at + step).is_some_and(|said| said == word))
+    };
+    let at = (1..question.plain.len()).find(|at| CARES.iter().any(|words| begins(*at, words)))?;
+    let (name, patient) = (said(question, 0, at)?, said(question, at + 2, question.said.len())?);
+    // Whoever is told of is named, and the rest of a longer sentence is another matter.
+    let is_name = |words: &str| {
+        words.starts_with(char::is_uppercase) && words.split(' ').count() <= 2 && plain(words) != "she"
+    };
+    if !is_name(&name) || !is_name(&patient) {
+        return None;
+    }
+    let told = format!("{name}, {patient}");
+    let caregiver = json!({"name": name, "patient": patient});
+    Some(Stated { records: vec![("patient", json!({ "name": patient })), ("caregiver", caregiver)], told })
+}
+
+/// Whether a message states something for records.
+pub(super) fn is_stated(question: &Question) -> bool {
+    Stated::read(question).is_some()
+}
+
+/// Whether a message answers the bot's question what to save.
+pub(super) fn is_answer(question: &Question) -> bool {
+    question.quoted.as_deref().is_some_and(|quoted| {
+        let quoted = quoted.to_lowercase();
+        ASKED.iter().any(|asked| quoted.contains(asked))
+    })
+}
+
+/// Says what the stand-in can save.
+pub(super) fn examples(question: &Question) -> Step {
+    Step::say(EXAMPLES, question)
+}
+
+/// Saves one record after the other.
 pub(super) fn save(question: &Question, results: &Results<'_>) -> Step {
-    let Some(stated) = Medication::read(question) else { return Step::Say(String::new()) };
-    let Medication { patient, name, dose, times } = stated;
-    let call = |kind: &str, fields: Value| Step::call("save_record", json!({"kind": kind, "fields": fields}));
-    match results.iter().filter(|(tool, _)| *tool == "save_record").count() {
-        0 => call("patient", json!({ "name": patient })),
-        1 => call("medication", json!({"patient": patient, "name": name, "dose": dose, "times": times})),
-        _ => Step::Say(SAVED.with(question.language, &format!("{patient}, {name} {dose}, {times}"))),
+    let Some(stated) = Stated::read(question) else { return Step::Say(String::new()) };
+    let saved = results.iter().filter(|(tool, _)| *tool == "save_record").count();
+    match stated.records.into_iter().nth(saved) {
+        Some((kind, fields)) => Step::call("save_record", json!({"kind": kind, "fields": fields})),
+        None => Step::Say(SAVED.with(question.language, &stated.told)),
     }
 }
 
@@ -95,8 +181,34 @@ mod tests {
             step(2),
             Step::Say("Saved: Mary, metformin 500 mg, 8:00, 20:00. /records shows it.".to_owned())
         );
-        assert!(is_stated(&Question::of("Maria toma 500 mg de metformina às 8 e às 20")));
-        for other in ["she takes a bus of the line at 8", "it takes 5 minutes", "remind me at 8"] {
+    }
+
+    #[test]
+    fn each_kind_is_read_from_a_sentence() {
+        let cases = [
+            ("Maria toma 500 mg de metformina às 8 e às 20", "Maria, metformina 500 mg, 8:00, 20:00"),
+            ("Add Mary's blood pressure: 120/80", "Mary, 120/80"),
+            ("A pressão de Maria é 120/80", "Maria, 120/80"),
+            ("Tom got 8 in maths.", "Tom, 8, maths"),
+            ("Pedro tirou 8.5 em matemática", "Pedro, 8.5, matemática"),
+            ("Ann looks after Mary.", "Ann, Mary"),
+            ("Ana cuida de Maria", "Ana, Maria"),
+        ];
+        for (text, told) in cases {
+            assert_eq!(
+                Stated::read(&Question::of(text)).map(|stated| stated.told).as_deref(),
+                Some(told),
+                "{text}"
+            );
+        }
+        for other in [
+            "she takes a bus of the line at 8",
+            "it takes 5 minutes",
+            "remind me at 8",
+            "under pressure, 24/7",
+            "I got 3 apples",
+            "who looks after the shop in August?",
+        ] {
             assert!(!is_stated(&Question::of(other)), "{other}");
         }
     }

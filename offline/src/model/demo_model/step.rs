@@ -60,6 +60,7 @@ pub(super) fn failure(results: &Results<'_>, language: Language) -> Option<Step>
         return Some(Step::Say(PAST.of(language).to_owned()));
     }
     let (first, _) = error.split_once(". ").unwrap_or((error, ""));
+    let first = first.strip_prefix("not allowed: ").unwrap_or(first);
     Some(Step::Say(FAILED.with(language, first.trim_end_matches('.'))))
 }
 
@@ -79,6 +80,8 @@ mod tests {
         );
         let past = json!({"success": false, "error": "2026-11-25T21:25:25+00:00 is not in the future: it is now. Give"});
         assert_eq!(told(past), Some(Step::Say(PAST.en.to_owned())));
+        let denied = json!({"success": false, "error": "not allowed: a person denied it"});
+        assert_eq!(told(denied), Some(Step::Say("I could not do that: a person denied it.".to_owned())));
         let silent = json!({"success": false, "error": {"code": 5}});
         assert_eq!(
             told(silent),

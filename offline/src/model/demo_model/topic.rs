@@ -215,6 +215,7 @@ mod tests {
             ("what is my name?", Topic::Name),
             ("pin this", Topic::Approve),
             ("mute @robin for 10 minutes", Topic::Moderate),
+            ("what do you know about me?", Topic::Name),
             ("I am allergic to nuts.", Topic::Fact),
             ("let me choose", Topic::Choose),
             ("a photo, please", Topic::Photo),

@@ -110,11 +110,20 @@ pub(super) fn approve(question: &Question, results: &Results<'_>) -> Step {
 
 /// Has the researcher find something out, and gives what it found.
 pub(super) fn ask_agent(question: &Question, results: &Results<'_>) -> Step {
+    let topic = question.after(&AGENT).filter(|topic| !topic.is_empty());
+    let topic = topic.unwrap_or_else(|| TIDES.of(question.language).to_owned());
+    research(&topic, question, results)
+}
+
+/// Has the researcher find out what somebody says.
+pub(super) fn pass_on(question: &Question, results: &Results<'_>) -> Step {
+    research(&question.text, question, results)
+}
+
+fn research(topic: &str, question: &Question, results: &Results<'_>) -> Step {
     if let Some(result) = last(results, "ask_agent") {
         return Step::Say(FOUND_OUT.with(question.language, result["text"].as_str().unwrap_or("?")));
     }
-    let topic = question.after(&AGENT).filter(|topic| !topic.is_empty());
-    let topic = topic.unwrap_or_else(|| TIDES.of(question.language).to_owned());
     Step::call("ask_agent", json!({"agent_name": "researcher", "input_text": format!("search {topic}")}))
 }
 

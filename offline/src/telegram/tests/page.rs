@@ -46,9 +46,9 @@ async fn a_request_for_a_reply_is_told_with_whom_it_asks() {
     let bed = bed().await;
     let mut events = bed.tg.subscribe();
     let asks = json!({"force_reply": true, "selective": true, "input_field_placeholder": "The name"});
-    let question = bed.tg.say(GROUP, BOB, "name it").unwrap();
+    let question = bed.tg.say(BOB, GROUP, "name it").unwrap();
     let everybody = json!({"force_reply": true});
-    let answering = json!({"message_id": question});
+    let answering = json!({"message_id": question.message_id});
     for (chat, text, markup, reply, people) in [
         (ANN, "Which name?", &asks, None, Value::Null),
         (GROUP, "Which name?", &asks, Some(&answering), json!([BOB])),

@@ -4,8 +4,9 @@
 use super::super::question::{capital, plain, trimmed};
 
 /// What a person says to have something said to them, and what the task says in its place; `{}` stands for their name.
-const ORDERS: [(&str, &str); 26] = [
+const ORDERS: [(&str, &str); 27] = [
     ("set a reminder", "Remind {}"),
+    ("make a reminder", "Remind {}"),
     ("crie um lembrete", "Lembre {}"),
     ("pon un recordatorio", "Recuerda a {}"),
     ("remind me", "Remind {}"),
