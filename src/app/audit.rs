@@ -10,7 +10,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use super::failure::{Failure, Refusal};
 use super::store::{bot_of, url_of};
-use super::terminal::{all_said, say};
+use super::terminal::{all_said, counted, say};
 use figaro_base::system::in_words;
 use figaro_config::StoreUrl;
 use figaro_domain::audit::{AuditActor, AuditEntry};
@@ -118,7 +118,7 @@ fn line(entry: &AuditEntry) -> String {
 async fn verify(store: &KvStore) -> Result<(), Failure> {
     let verdict = store.verify_audit().await.map_err(refused)?;
     match verdict.broken {
-        None => say(&format!("✓ {} entries, and the chain is whole", verdict.entries)),
+        None => say(&format!("✓ {}, and the chain is whole", counted(verdict.entries, "entry"))),
         Some(seq) => {
             let entries = verdict.entries;
             return Err(Failure::Unsound(format!(
@@ -141,6 +141,6 @@ async fn export(store: &KvStore, to: &Path) -> Result<(), Refusal> {
     lines.flush().map_err(failed)?;
     drop(lines);
     file.sync_all().map_err(failed)?;
-    say(&format!("✓ {} entries are in {}", entries.len(), to.display()));
+    say(&format!("✓ written to {}: {}", to.display(), counted(entries.len(), "entry")));
     Ok(())
 }

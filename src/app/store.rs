@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tokio::task::spawn_blocking;
 
 use super::failure::Refusal;
-use super::terminal::{all_said, say};
+use super::terminal::{all_said, counted, say};
 use figaro_base::ids::BotId;
 use figaro_config::{EngineKind, NoStoreUrl, StoreUrl};
 use figaro_store::engine::{self, Engine, EngineError};
@@ -121,7 +121,10 @@ fn copied(from: &StoreUrl, to: &StoreUrl, bot: Option<BotId>) -> Result<(), Refu
     say(&format!("copying {from}; a large store takes some minutes"));
     let copied = copy(from, to, bot, |_| {});
     let records = records(&copied.map_err(|error| Refusal(error.to_string()))?);
-    say(&format!("✓ {records} records of {from} are in {to}, and compared; {from} is as it was"));
+    say(&format!(
+        "✓ {from} was copied to {to} and compared: {}; {from} is as it was",
+        counted(records, "record")
+    ));
     say(&format!("  STORE_URL={to} uses the copy; remove the other when you are content"));
     Ok(())
 }
@@ -135,7 +138,7 @@ fn exported(url: &StoreUrl, bot: Option<BotId>, to: &Path) -> Result<(), Refusal
     }
     say(&format!("exporting {url}; a large store takes some minutes"));
     let exported = export_file(url, bot, to, |_| {}).map_err(refused)?;
-    say(&format!("✓ {} records of {url} are in {}", records(&exported), to.display()));
+    say(&format!("✓ {url} was exported to {}: {}", to.display(), counted(records(&exported), "record")));
     Ok(())
 }
 
@@ -154,7 +157,7 @@ fn imported(from: &Path, url: &StoreUrl) -> Result<(), Refusal> {
         import(BufReader::new(file), url)
     };
     let records = records(&imported.map_err(refused)?);
-    say(&format!("✓ {records} records of {name} are in {url}, and compared"));
+    say(&format!("✓ {name} was imported into {url} and compared: {}", counted(records, "record")));
     Ok(())
 }
 
@@ -176,7 +179,7 @@ fn checked(url: &StoreUrl, accept_loss: bool) -> Result<(), Refusal> {
     print(&found);
     let sum = |what: fn(&Table) -> u64| found.values().map(what).sum::<u64>();
     let (live, unreadable) = (sum(|table| table.bytes), sum(|table| table.unreadable));
-    say(&format!("{url}: {live} bytes of records, {disk} bytes on disk"));
+    say(&format!("{url}: {} of records, {} on disk", counted(live, "byte"), counted(disk, "byte")));
     match lost {
         Some(lost) if accept_loss => {
             kv::accept_loss(&*engine).map_err(|error| refusal(url, &error))?;
@@ -190,7 +193,7 @@ fn checked(url: &StoreUrl, accept_loss: bool) -> Result<(), Refusal> {
         None => {}
     }
     if unreadable > 0 {
-        return Err(Refusal(format!("{unreadable} records of {url} cannot be read")));
+        return Err(Refusal(format!("{url}: {} cannot be read", counted(unreadable, "record"))));
     }
     say("✓ all of it can be read");
     Ok(())
@@ -201,9 +204,13 @@ fn print(found: &Inventory) {
     let mut tables: Vec<(&String, &Table)> = found.iter().filter(|(_, table)| table.records > 0).collect();
     tables.sort_by_key(|(_, table)| std::cmp::Reverse(table.bytes));
     let is_told = |at: usize, table: &Table| at < LARGEST || table.unreadable > 0;
-    say(&format!("{:<20} {:>10} {:>14} {:>11}", "largest tables", "records", "bytes", "unreadable"));
+    // Where all is well, nothing is said of what cannot be read.
+    let has_faults = tables.iter().any(|(_, table)| table.unreadable > 0);
+    let column = |words: &str| if has_faults { format!(" {words:>11}") } else { String::new() };
+    say(&format!("{:<20} {:>10} {:>14}{}", "largest tables", "records", "bytes", column("unreadable")));
     for (_, (name, table)) in tables.into_iter().enumerate().filter(|(at, (_, table))| is_told(*at, table)) {
-        say(&format!("{name:<20} {:>10} {:>14} {:>11}", table.records, table.bytes, table.unreadable));
+        let unreadable = column(&table.unreadable.to_string());
+        say(&format!("{name:<20} {:>10} {:>14}{unreadable}", table.records, table.bytes));
     }
 }
 

@@ -17,6 +17,15 @@ pub(super) fn say(line: &str) {
     note(writeln!(io::stdout(), "{line}"));
 }
 
+/// So many of something, by the word for one of it: `1 record`, `2 records`.
+pub(super) fn counted(count: impl TryInto<u64>, one: &str) -> String {
+    match count.try_into().unwrap_or(u64::MAX) {
+        1 => format!("1 {one}"),
+        count if one.ends_with("ry") => format!("{count} {}ies", one.trim_end_matches('y')),
+        count => format!("{count} {one}s"),
+    }
+}
+
 /// Prints a question, behind which the answer is typed.
 ///
 /// # Errors

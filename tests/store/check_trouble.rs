@@ -106,19 +106,6 @@ async fn a_model_that_is_not_served_at_the_right_address_is_blamed_itself() {
 }
 
 #[tokio::test]
-async fn a_place_where_no_store_can_be_made_is_named() {
-    let world = World::new().await;
-    world.otherwise(Reply::text("Yes."));
-    fs::write(world.folder.path().join("a-file"), "shopping list").unwrap();
-    for store in ["redb:./a-file", "redb:./a-file/below"] {
-        let said = troubled(&world.bot().set("STORE_URL", store)).await;
-        let line = said.lines().find(|line| line.starts_with("✗ store: ")).unwrap();
-        assert!(line.contains("cannot be written") && line.contains("STORE_URL"), "{said}");
-    }
-    assert_eq!(below(world.folder.path()).len(), 1);
-}
-
-#[tokio::test]
 async fn a_store_is_looked_at_and_stays_as_it_is() {
     for engine in [Redb, Sled] {
         let world = talked(engine).await;

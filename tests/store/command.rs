@@ -151,7 +151,7 @@ async fn what_is_missing_in_use_or_damaged_is_said_and_nothing_is_made() {
     }
     assert!(bot.stop().success());
     Records::of(&url(&world, Redb)).damage("messages");
-    assert!(refused(&world, &["check"]).await.contains("1 records"));
+    assert!(refused(&world, &["check"]).await.contains(": 1 record cannot be read"));
     // A sled store that has lost its log is still one: no other engine's is made beside it.
     done(&world, &["copy", "redb:./data", "sled:./other"]).await;
     fs::remove_file(world.folder.path().join("other/db")).unwrap();

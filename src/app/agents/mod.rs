@@ -11,7 +11,7 @@ use super::additions::Additions;
 use super::failure::Refusal;
 use super::providers::{table, variables};
 use super::servers;
-use super::terminal::{all_said, say};
+use super::terminal::{all_said, counted, say};
 use figaro_agent::tools::builtin;
 use figaro_config::ServersSettings;
 use figaro_domain::agent::{ALL_TOOLS, Agent, OfServer};
@@ -115,8 +115,7 @@ fn unread(folder: &Path) -> Vec<String> {
 fn line(agent: &Agent, agents: &AgentSet) -> String {
     let tools = match agent.tools.len() {
         _ if agent.has_all_tools() => "all tools".to_owned(),
-        1 => "1 tool".to_owned(),
-        count => format!("{count} tools"),
+        count => counted(count, "tool"),
     };
     let of_servers = of_servers(&agent.server_tools);
     let structured = if agent.answer.is_some() { ", structured output" } else { "" };

@@ -26,7 +26,7 @@ use super::policy;
 use super::providers::{settings_and_hints, table, variables};
 use super::servers;
 use super::start_log;
-use super::terminal::{all_said, say};
+use super::terminal::{all_said, counted, say};
 use figaro_config::{ENV_FILE, ModelChoice, Settings, Values, Variables};
 use figaro_gateway::unanswered;
 use figaro_policy::budget::Caps;
@@ -128,7 +128,9 @@ fn rules(settings: &Settings) -> Option<Finding> {
     let file = settings.policy.file.display();
     match policy::load(&settings.policy) {
         Ok((None, _)) => None,
-        Ok((Some(_), rules)) => Some(Finding::new("policy", Ok(format!("{file}, {} rules", rules.owners())))),
+        Ok((Some(_), rules)) => {
+            Some(Finding::new("policy", Ok(format!("{file}, {}", counted(rules.owners(), "rule")))))
+        }
         Err(faults) => Some(Finding::new("policy", Err(faults))),
     }
 }
@@ -139,7 +141,7 @@ fn other_servers(settings: &Settings) -> Option<Finding> {
     match servers::load(&settings.servers) {
         Ok(loaded) => {
             let count = loaded.servers.len();
-            loaded.text.map(|_| Finding::new("mcp", Ok(format!("{file}, {count} servers"))))
+            loaded.text.map(|_| Finding::new("mcp", Ok(format!("{file}, {}", counted(count, "server")))))
         }
         Err(faults) => Some(Finding::new("mcp", Err(faults))),
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::super::additions::Additions;
 use super::super::embedder::{EmbedderParts, embedder};
-use super::super::environment::http_client;
+use super::super::environment::{http_client, place_fault};
 use super::super::failure::Refusal;
 use super::super::providers::table;
 use figaro_base::clock::Clock;
@@ -106,6 +106,9 @@ pub(super) async fn open(url: &StoreUrl, bot: BotId, may_make: bool) -> Result<O
     let url = engine::found(url);
     if !may_make && !engine::has_store(&url) {
         return Err(Refusal(format!("there is no store {url}: import conversations into it first")));
+    }
+    if let Some(fault) = place_fault(&url) {
+        return Err(Refusal(format!("{fault} by --store")));
     }
     let store = KvStore::open(&url, bot).await.map_err(|error| Refusal(error.to_string()))?;
     let (store, clock) = (Arc::new(store), Clock::system());

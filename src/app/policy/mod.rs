@@ -17,7 +17,7 @@ use super::additions::Additions;
 use super::failure::Refusal;
 use super::providers::variables;
 use super::servers;
-use super::terminal::{all_said, say};
+use super::terminal::{all_said, counted, say};
 use super::watch::named;
 use figaro_base::text::with_nearest;
 use figaro_config::{Faults, PolicySettings, ServersSettings};
@@ -67,7 +67,7 @@ fn check(settings: &PolicySettings, servers: &ServersSettings) -> Result<(), Ref
     let (text, rules) = load(settings).map_err(Refusal)?;
     let file = settings.file.display();
     match text {
-        Some(_) => say(&format!("✓ {file}: {} rules, before those built in", rules.owners())),
+        Some(_) => say(&format!("✓ {file}: {}, before those built in", counted(rules.owners(), "rule"))),
         None => say(&format!("✓ there is no {file}: the rules built in hold")),
     }
     let known = servers::names(servers);

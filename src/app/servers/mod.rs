@@ -14,7 +14,7 @@ use super::additions::Additions;
 use super::failure::Refusal;
 use super::groups::{Groups, LAST_CALL};
 use super::providers::variables;
-use super::terminal::{all_said, say};
+use super::terminal::{all_said, counted, say};
 use super::watch::{named, text_of};
 use figaro_base::secret::Redactor;
 use figaro_config::{KnownValues, ServersSettings};
@@ -92,7 +92,7 @@ fn tell(server: &Server, status: &Status) {
         Phase::Failed(why) => say(&format!("✗ {name}: {why}")),
         Phase::Ready => {
             let count = status.tools.len();
-            say(&format!("{}, {count} {}", line(&server.config), if count == 1 { "tool" } else { "tools" }));
+            say(&format!("{}, {}", line(&server.config), counted(count, "tool")));
         }
     }
     for tool in status.tools.iter() {

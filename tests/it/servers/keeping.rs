@@ -120,7 +120,7 @@ async fn mistakes_are_told_before_the_start() {
     let rules = "rules: [{name: a, server: [box, wep, telegramm], then: allow}]";
     fs::write(world.folder.path().join("policy.yaml"), rules).unwrap();
     let output = Recipe::new(world.folder.path()).arg("policy").arg("check").output();
-    let told = "✓ policy.yaml: 1 rules, before those built in
+    let told = "✓ policy.yaml: 1 rule, before those built in
 ⚠ a rule names the MCP server wep, which mcp.json does not have: did you mean web?
 ⚠ a rule names the MCP server telegramm, which mcp.json does not have: did you mean telegram?
 ";
