@@ -12,6 +12,7 @@ use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use tracing::info;
 
@@ -98,18 +99,21 @@ impl OpenAiClient {
     }
 
     /// Asks, and once more without what the service says that it does not take.
-    async fn ask(&self, path: Path, mut body: Value, pulse: Pulse) -> Result<Values, ProviderError> {
+    async fn ask(&self, path: Path, body: Value, pulse: Pulse) -> Result<Values, ProviderError> {
+        let mut body = Arc::new(body);
         loop {
-            let asked = self.clone().open(path, body.clone(), pulse.clone()).await;
+            let asked = self.clone().open(path, Body(Arc::clone(&body)), pulse.clone()).await;
             let refused = match &asked {
                 Err(ProviderError::Refused(why) | ProviderError::UnknownModel(why)) => refused(why),
                 _ => &[],
             };
-            let before = body.clone();
-            if let Some(fields) = body.as_object_mut() {
-                fields.retain(|field, _| !refused.contains(&field.as_str()));
+            if refused.is_empty() {
+                return asked;
             }
-            if body == before {
+            let Some(fields) = Arc::make_mut(&mut body).as_object_mut() else { return asked };
+            let before = fields.len();
+            fields.retain(|field, _| !refused.contains(&field.as_str()));
+            if fields.len() == before {
                 return asked;
             }
             info!(left_out = ?refused, "a request was refused for what may be left out of it, and is sent without");
@@ -118,7 +122,7 @@ impl OpenAiClient {
 
     /// The library makes the request and sends it by our own way. The answer is not left to it: its reader of events gives up on
     /// a byte order mark, and repeats or forgets what a refusal says.
-    async fn open(self, path: Path, body: Value, pulse: Pulse) -> Result<Values, ProviderError> {
+    async fn open(self, path: Path, body: Body, pulse: Pulse) -> Result<Values, ProviderError> {
         self.endpoint.check()?;
         let (http, answer) = (self.http.clone(), Arc::new(Mutex::new(None)));
         let taken = Arc::clone(&answer);
@@ -139,6 +143,16 @@ impl OpenAiClient {
         let answer = answer.lock().take();
         let response = answer.ok_or_else(|| ProviderError::Unavailable("the request was not sent".into()))?;
         streamed(response, pulse).await
+    }
+}
+
+/// A body as the library takes it, shared with whoever may send it again.
+#[derive(Debug)]
+struct Body(Arc<Value>);
+
+impl Serialize for Body {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
     }
 }
 

@@ -49,6 +49,8 @@ pub(crate) struct Terms(Vec<Term>);
 #[derive(Debug)]
 struct Term {
     words: String,
+    /// The [`pairs`] of its words.
+    pairs: u128,
     any_beginning: bool,
     any_ending: bool,
     /// Of a script without spaces.
@@ -57,11 +59,15 @@ struct Term {
 
 impl From<Vec<String>> for Terms {
     fn from(list: Vec<String>) -> Self {
-        let term = |term: String| Term {
-            any_beginning: term.starts_with('*'),
-            any_ending: term.ends_with('*'),
-            is_unspaced: term.chars().any(is_unspaced),
-            words: Plain::of(&term).0.trim().to_owned(),
+        let term = |term: String| {
+            let words = Plain::of(&term).0.trim().to_owned();
+            Term {
+                any_beginning: term.starts_with('*'),
+                any_ending: term.ends_with('*'),
+                is_unspaced: term.chars().any(is_unspaced),
+                pairs: pairs(&words),
+                words,
+            }
         };
         Self(list.into_iter().map(term).filter(|term| !term.words.is_empty()).collect())
     }
@@ -70,7 +76,7 @@ impl From<Vec<String>> for Terms {
 impl Terms {
     /// Where the first of them stands in a text, in bytes of [`Plain`].
     pub(super) fn first_in(&self, text: &Plain) -> Option<usize> {
-        self.0.iter().filter_map(|term| term.first_in(&text.0)).min()
+        self.likely(text).filter_map(|term| term.first_in(&text.0)).min()
     }
 
     /// Whether a text begins with one of them.
@@ -84,8 +90,23 @@ impl Terms {
 
     /// Whether one of them stands in a text.
     pub(crate) fn are_in(&self, text: &Plain) -> bool {
-        self.0.iter().any(|term| term.first_in(&text.0).is_some())
+        self.likely(text).any(|term| term.first_in(&text.0).is_some())
     }
+
+    /// Those whose letters stand in a text: few of thousands, so that no more are looked for.
+    fn likely(&self, text: &Plain) -> impl Iterator<Item = &Term> {
+        let there = pairs(&text.0);
+        self.0.iter().filter(move |term| term.pairs & !there == 0)
+    }
+}
+
+/// The neighbouring bytes of a text, as bits: what has a bit that a text has not does not stand in it.
+fn pairs(text: &str) -> u128 {
+    let bit = |pair: &[u8]| match pair {
+        [first, second] => 1_u128 << (first.wrapping_mul(37).wrapping_add(*second) & 127),
+        _ => 0,
+    };
+    text.as_bytes().windows(2).map(bit).fold(0, |all, bit| all | bit)
 }
 
 impl Term {

@@ -5,7 +5,7 @@
 mod ask;
 mod now;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -30,6 +30,8 @@ const READ: usize = 300;
 /// So many sessions are looked at for work at a time, and so many are worked on.
 const JOBS: usize = 500;
 const AT_ONCE: usize = 2;
+/// A session is looked at so many times while as much is said as a summary covers; turns have two messages at least.
+const LOOKS: u32 = 16;
 /// With so many tries in vain, what matters is taken out of a run without a model.
 const TRIES: u8 = 6;
 /// After a try in vain so many minutes pass, each time more.
@@ -55,16 +57,24 @@ pub struct Summariser {
     pub clock: Clock,
     /// It ends when this is asked to stop.
     pub background: TaskTracker,
-    /// The sessions in which a turn has ended since the last look.
-    pub ended: Arc<Mutex<HashSet<SessionId>>>,
+    /// The sessions in which turns have ended since they were looked at, and how many.
+    pub ended: Arc<Mutex<HashMap<SessionId, u32>>>,
 }
 
 impl Summariser {
-    /// Has the session of a turn that has ended looked at. Returns at once.
+    /// Has the session of a turn that has ended looked at, now or after some more: a look reads all that no summary covers.
+    /// Returns at once.
     pub(super) fn after(&self, turn: &ActiveTurn) {
         if self.rules.every > 0 {
-            self.with_ended(|ended| ended.insert(turn.session));
-            self.store.summary_news().notify_one();
+            let many = self.rules.every / LOOKS;
+            let is_due = self.with_ended(|ended| {
+                let turns = ended.entry(turn.session).or_default();
+                *turns += 1;
+                *turns >= many
+            });
+            if is_due {
+                self.store.summary_news().notify_one();
+            }
         }
     }
 
@@ -116,7 +126,10 @@ impl Summariser {
 
     /// What is to be done, with what the turns that have ended since bring.
     async fn jobs(&self) -> Result<Vec<SummaryJob>, StoreError> {
-        let ended = self.with_ended(std::mem::take);
+        let many = self.rules.every / LOOKS;
+        let ended: Vec<SessionId> = self.with_ended(|ended| {
+            ended.extract_if(|_, turns| *turns >= many).map(|(session, _)| session).collect()
+        });
         let mut jobs = self.store.summary_jobs(JOBS).await?;
         for session in ended {
             if jobs.iter().any(|job| job.session == session) {
@@ -216,7 +229,7 @@ impl Summariser {
         }
     }
 
-    fn with_ended<T>(&self, work: impl FnOnce(&mut HashSet<SessionId>) -> T) -> T {
+    fn with_ended<T>(&self, work: impl FnOnce(&mut HashMap<SessionId, u32>) -> T) -> T {
         work(&mut self.ended.lock())
     }
 }

@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 use parking_lot::Mutex;
 
 /// Texts shorter than this many bytes are counted faster than they are looked up.
-const SHORTEST: usize = 256;
+const SHORTEST: usize = 64;
 /// So many counts are kept at least, and at most twice as many.
-const KEPT: usize = 1_000;
+const KEPT: usize = 4_000;
 
 static COUNTED: LazyLock<Counted> = LazyLock::new(Counted::default);
 
