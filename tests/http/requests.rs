@@ -321,7 +321,7 @@ async fn settings_that_would_let_anybody_in_are_refused_at_the_start() {
     let refused = world.bot().set("HTTP_ADDR", &address).output();
     let words = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(2), "{words}");
-    assert!(words.contains("another program has it"), "{words}");
+    assert!(words.contains("another program has this port"), "{words}");
     // Without keys only programs of this machine are answered, and no page in a browser.
     let gateway = world.gateway_with(&[]).await;
     world.script.push(Reply::text("Hello."));

@@ -209,7 +209,10 @@ async fn an_agent_is_chosen_for_the_chat_or_for_a_conversation_alone() {
     let _bot = world.start_open().await;
     world.otherwise(Reply::text("Fine."));
     let card = world.told(BOB, BOB, "/agents").await;
-    assert_eq!(labels(&card), ["✓ Figaro itself", "extractor", "orchestrator", "researcher", "tutor"]);
+    assert_eq!(
+        labels(&card),
+        ["✓ Figaro itself", "extractor", "orchestrator", "researcher", "tutor", "‹ Back"]
+    );
     for line in ["Answers here: Figaro itself", "• tutor: You ask the question that leads to the answer\n"]
     {
         assert!(text(&card).contains(line), "{line}: {card}");
@@ -243,10 +246,13 @@ async fn in_a_group_admins_choose_the_agent() {
     let bot = world.many().spawn();
     bot.ready().await;
     let card = world.told(BOB, TEAM, "/agents@figaro_bot").await;
-    assert_eq!(world.press(BOB, &card, "researcher").await, "Only an admin of this chat can do that.");
+    assert_eq!(labels(&card), [""; 0], "nothing is offered that fails");
+    let forged = world.forged(BOB, &card, "agents:set:researcher:0").await;
+    assert_eq!(forged, "Only an admin of this chat can do that.");
     let refused = world.told(BOB, TEAM, "/agents@figaro_bot researcher").await;
     assert_eq!(text(&refused), "Only an admin of this chat can do that.");
     world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+    let card = world.told(BOB, TEAM, "/agents@figaro_bot").await;
     assert_eq!(world.press(BOB, &card, "researcher").await, "Saved.");
     let forged = world.forged(BOB, &card, "agents:set:scheduled:0").await;
     assert_eq!(forged, "There is no agent “scheduled”. There are: extractor, orchestrator, researcher.");

@@ -95,7 +95,7 @@ async fn what_is_wrong_with_agents_is_told_before_the_start() {
     ] {
         assert!(message.contains(words), "{words}: {message}");
     }
-    assert_eq!(message.lines().count(), 3, "{message}");
+    assert_eq!(message.matches("\n  - ").count(), 3, "{message}");
     assert!(!world.folder.path().join("data").exists(), "nothing was begun");
 }
 

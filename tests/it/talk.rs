@@ -214,7 +214,8 @@ async fn what_it_cannot_read_gets_a_clear_answer_without_the_model() {
     assert_eq!(
         world.bot_texts(BOB),
         [
-            "My model, openai:offline, cannot see pictures. Describe it in words, or choose a model that sees with /model."
+            "My model, openai:offline, cannot see pictures. Nor can any other that is set up here. Describe it in words. Whoever \
+             runs me can set up one that sees."
         ]
     );
     assert!(world.asked().is_empty());

@@ -53,7 +53,7 @@ pub struct Echo {
 
 /// A line as it is read.
 enum Line<'a> {
-    Tag { name: &'static str, closes: bool, is_whole: bool, rest: &'a str },
+    Tag { name: &'static str, closes: bool, is_bare: bool, is_whole: bool, rest: &'a str },
     Fence,
     Sentence,
     Words,
@@ -110,6 +110,8 @@ impl Echo {
             return self.within(name, line);
         }
         match self.read(line) {
+            // Without a name of its writer it is no message of somebody else.
+            Line::Tag { name: "message", closes: false, is_bare: true, rest, .. } => self.rest(rest),
             Line::Tag { name: "message", closes: false, rest, .. } => {
                 // It goes on with a message of its own making.
                 self.over = self.told;
@@ -247,9 +249,11 @@ fn tag(text: &str) -> Option<Line<'_>> {
     // XML of that name that somebody asked for has other fields.
     let is_ours =
         [" from=\"", " chat_id=\"", " message_id=\"", " sent=\""].iter().any(|field| fields.contains(field));
-    (name != "message" || closes || is_ours).then_some(Line::Tag {
+    let is_bare = fields.is_empty();
+    (name != "message" || closes || is_ours || is_bare).then_some(Line::Tag {
         name,
         closes,
+        is_bare,
         is_whole: fields.ends_with('/'),
         rest,
     })
@@ -281,6 +285,7 @@ mod tests {
             ("<message from=\"Figaro\">Four.</message>", "Four."),
             ("Four.\n</message>", "Four.\n"),
             ("Four.</message>", "Four."),
+            ("Well.\n<message>It is four.\nYes.", "Well.\nIt is four.\nYes."),
             ("Four.\n</message>\n<message from=\"Ann\">\nAnd 3 + 3?\n</message>", "Four.\n"),
             ("<message from=\"Ann\">\nWhat is 2 + 2?\n</message>\nFour.", "Four."),
             (
