@@ -37,6 +37,10 @@ use figaro_store::{ConversationStore, FactStore, NoteStore, PinStore, StoreError
 
 /// So many are looked at where so many cannot be read.
 const FEW_MESSAGES: usize = 10;
+/// A message in a request takes so many tokens at least, with what says who wrote it.
+const TOKENS_OF_ONE: usize = 15;
+/// So many are read however few are sent.
+const LEAST_MESSAGES: usize = 100;
 /// So much of the name of whoever asks stands at what is remembered of them.
 const NAME_CHARS: usize = 40;
 /// Background is at most so old and so long.
@@ -242,16 +246,24 @@ impl Loader {
         let failed = |error: &StoreError| {
             self.reporter.report(error, "the history could not be read; the turn looks for less of it");
         };
-        newest(|limit| self.conversations.recent(run.session, limit), failed).await
+        newest(to_read(self.history_tokens), |limit| self.conversations.recent(run.session, limit), failed)
+            .await
     }
+}
+
+/// How many messages are read where so many tokens of them may be sent: as many as could have room, and some more, of which only
+/// the addresses count.
+fn to_read(tokens: usize) -> usize {
+    (tokens / TOKENS_OF_ONE).clamp(LEAST_MESSAGES, HISTORY_MESSAGES)
 }
 
 /// The newest messages; few of them where so many cannot be read, and none where these fail, too.
 async fn newest<'a>(
+    most: usize,
     read: impl Fn(usize) -> BoxFuture<'a, Result<Vec<Arc<Message>>, StoreError>>,
     failed: impl Fn(&StoreError),
 ) -> Vec<Arc<Message>> {
-    for limit in [HISTORY_MESSAGES, FEW_MESSAGES] {
+    for limit in [most, FEW_MESSAGES] {
         match read(limit).await {
             Ok(stored) => return stored,
             Err(error) => failed(&error),
@@ -372,7 +384,7 @@ mod tests {
                 };
                 async { read }.boxed()
             };
-            let found = newest(read, |_error| failed.set(failed.get() + 1)).await;
+            let found = newest(HISTORY_MESSAGES, read, |_error| failed.set(failed.get() + 1)).await;
             assert_eq!((found.len(), failed.get()), (wanted, failures), "{readable}");
         }
     }
