@@ -461,3 +461,15 @@ async fn a_strangers_press_is_answered_and_does_nothing() {
     let card = world.told(ANN, TEAM, "/config").await;
     assert!(text(&card).contains("Tone: formal"), "{card}");
 }
+
+#[tokio::test]
+async fn a_command_behind_the_name_of_the_bot_is_one() {
+    let world = World::new().await;
+    world.team();
+    let bot = world.many().spawn();
+    bot.ready().await;
+    let card = world.told(ANN, TEAM, "@figaro_bot /status").await;
+    assert!(text(&card).contains("I have been up since"), "{card}");
+    assert!(world.asked().is_empty(), "no model is asked");
+    assert!(bot.stop().success());
+}

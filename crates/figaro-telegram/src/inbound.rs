@@ -106,7 +106,7 @@ const fn span(entity: &EntityView) -> Span {
     Span { offset: entity.offset, length: entity.length }
 }
 
-/// The command a message begins with, whichever bot it is meant for.
+/// The command a message begins with, whichever bot it is meant for; this bot's name may stand before it.
 #[must_use]
 pub(crate) fn command(view: &MessageView, me: &Me) -> Option<CommandLine> {
     // What someone else wrote is passed on, not asked for.
@@ -114,15 +114,22 @@ pub(crate) fn command(view: &MessageView, me: &Me) -> Option<CommandLine> {
         return None;
     }
     let Words { text, entities, .. } = words(view);
-    let head = entities.iter().find(|entity| entity.kind == "bot_command" && entity.offset == 0)?;
-    let written = units(&text, 0, head.length)?;
+    let head = entities.iter().find(|entity| entity.kind == "bot_command")?;
+    let before = units(&text, 0, head.offset)?;
+    let is_named =
+        before.trim().strip_prefix('@').is_some_and(|name| name.eq_ignore_ascii_case(&me.username));
+    if head.offset != 0 && !is_named {
+        return None;
+    }
+    let written = units(&text, head.offset, head.length)?;
     let written = written.strip_prefix('/')?;
     let (name, target) = match written.split_once('@') {
+        None if is_named => (written, Target::Me),
         None => (written, Target::Nobody),
         Some((name, bot)) if bot.eq_ignore_ascii_case(&me.username) => (name, Target::Me),
         Some((name, _)) => (name, Target::Another),
     };
-    let argument = text.get(1 + written.len()..).unwrap_or_default().trim().to_owned();
+    let argument = text.get(before.len() + 1 + written.len()..).unwrap_or_default().trim().to_owned();
     let replied = replied(view).and_then(speaker);
     Some(CommandLine { name: name.to_lowercase(), argument, target, replied })
 }
@@ -528,6 +535,14 @@ mod tests {
             some("config", "timezone Europe/Riga", Target::Me)
         );
         assert_eq!(of("/help@other_bot", 15), some("help", "", Target::Another));
+        let behind = |text: &str, offset: usize| {
+            let entities = json!([{"type": "bot_command", "offset": offset, "length": 7}]);
+            command(&view(json!({"text": text, "entities": entities})), &me())
+        };
+        let named = some("config", "language de", Target::Me);
+        assert_eq!(behind("@Figaro_bot  /config language de", 13), named);
+        assert_eq!(behind("@other_bot /config language de", 11), None);
+        assert_eq!(behind("I read /config somewhere", 7), None);
     }
 
     #[test]

@@ -11,10 +11,7 @@ use figaro_base::system::in_words;
 pub(super) async fn listen(port: u16) -> Result<TcpListener, Refusal> {
     let bound = TcpListener::bind(("127.0.0.1", port)).await;
     bound.map_err(|error| {
-        Refusal(format!(
-            "port {port} of this machine cannot be used ({}): choose another with --port",
-            in_words(&error)
-        ))
+        Refusal(format!("port {port} of this machine cannot be used ({}); --port chooses", in_words(&error)))
     })
 }
 
