@@ -185,3 +185,13 @@ async fn what_is_about_to_be_summarised_is_read_before() {
     asked(&world, 1).await;
     assert!(bot.stop().success());
 }
+
+#[tokio::test]
+async fn a_fact_beside_a_request_for_tomorrow_is_read() {
+    let (world, bot) = remembering(&[]).await;
+    let words = "My sister is called Eve and remind me tomorrow at 9 to call her";
+    world.script.extract_when(words, proposes(&[("My sister is called Eve", "Their sister is called Eve")]));
+    says_so(&world, words).await;
+    remembered(&world, BOB, "Their sister is called Eve").await;
+    assert!(bot.stop().success());
+}

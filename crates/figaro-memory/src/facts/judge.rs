@@ -6,7 +6,7 @@ use super::super::words::{self, detect};
 use super::lexicon::{LEXICON, Plain, is_unspaced};
 use super::own::{holds, own_words, sentences};
 use super::secrets::has_secret;
-use super::subject::{About, clauses};
+use super::subject::{About, clauses, split};
 use figaro_domain::memory::MAX_CONTENT_CHARS;
 use figaro_domain::message::Span;
 
@@ -76,13 +76,16 @@ pub(crate) fn judge(said: Said<'_>, quote: &str, content: &str) -> Result<(), Re
     about_writer(&around, quote, content, &own)
 }
 
-/// Whether a message may say a fact about its writer, so that they are asked whether it may be remembered.
+/// Whether a message may say a fact about its writer, in a sentence or a part of one, so that it is worth reading and they are
+/// asked whether it may be remembered.
 #[must_use]
 pub fn may_hold_fact(said: Said<'_>) -> bool {
     let own = own_words(said.text, said.foreign);
     sentences(&own).into_iter().any(|sentence| {
-        let words = sentence.trim();
-        judge(said, words, words).is_ok()
+        let is_fact = |words: &str| judge(said, words.trim(), words.trim()).is_ok();
+        // What is to be done tomorrow may stand beside what lasts.
+        let is_mixed = || LEXICON.passing.are_in(&Plain::of(sentence));
+        is_fact(sentence) || (is_mixed() && split(sentence).into_iter().any(|(part, _)| is_fact(part)))
     })
 }
 

@@ -51,7 +51,7 @@ pub(super) fn clauses(sentence: &str) -> Vec<(Plain, About)> {
 }
 
 /// The parts of a sentence, and whether each turns away from what was said before it.
-fn split(sentence: &str) -> Vec<(&str, bool)> {
+pub(super) fn split(sentence: &str) -> Vec<(&str, bool)> {
     const JOINS: [(&str, bool); 22] = [
         (" and ", false),
         (" but ", true),
