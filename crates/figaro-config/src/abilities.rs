@@ -13,7 +13,7 @@ const WINDOWS: RangeInclusive<usize> = 2_048..=100_000_000;
 pub struct Abilities {
     /// It calls function tools.
     pub tools: bool,
-    /// It sees pictures.
+    /// Pictures may be sent to it.
     pub pictures: bool,
     /// Its answer can be held to a JSON Schema.
     pub json: bool,

@@ -98,7 +98,7 @@ pub struct PersonView {
     pub time_zone: Option<String>,
     /// The day of the week and the time there.
     pub local_time: Option<String>,
-    /// Whether they own the bot.
+    /// `true` for an owner of the bot.
     pub owner: bool,
 }
 
@@ -121,8 +121,8 @@ pub struct TailView {
     pub notes: Vec<String>,
     /// Date and time in the chat's zone.
     pub now: String,
-    /// Whether the question is the prompt of a task.
+    /// `true` if a task asks, and no person.
     pub task: bool,
-    /// The rendered question.
+    /// The messages of the question, each rendered by `message.md` or `task.md`.
     pub question: String,
 }

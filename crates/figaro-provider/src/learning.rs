@@ -34,14 +34,12 @@ const FORMS: [&str; 6] =
 /// How they name pictures.
 const PICTURES: [&str; 5] = ["image", "picture", "vision", "multimodal", "mmproj"];
 /// How services say that there is no such thing; one that finds fault with what was sent says none of these.
-const LACKS: [&str; 15] = [
+const LACKS: [&str; 13] = [
     "not support",
     "n't support",
     "unsupported",
     "endpoints found that support",
     "not implemented",
-    "not available",
-    "unavailable",
     "not enabled",
     "not permitted",
     "not allowed",
@@ -51,6 +49,8 @@ const LACKS: [&str; 15] = [
     "unrecognized",
     "not a multimodal",
 ];
+/// The same of a refusal alone: a server that is down says so, too.
+const NOT_THERE: [&str; 2] = ["not available", "unavailable"];
 /// Words about a single picture, and not about all.
 const OF_ONE: [&str; 7] =
     ["image format", "format of the image", "mime", "media type", "image type", "detail", "download"];
@@ -58,9 +58,9 @@ const OF_ONE: [&str; 7] =
 /// What a request may have that not every model takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Feature {
-    /// Function tools.
+    /// Function tools, whatever they do.
     Tools,
-    /// Pictures.
+    /// Pictures in messages and in results of tools.
     Pictures,
     /// A form that the answer is held to.
     Form,
@@ -77,9 +77,14 @@ impl Feature {
         else {
             return None;
         };
+        // A picture that is not answered for what it shows is one that was seen.
+        if error.is_about_content() {
+            return None;
+        }
         let words = words.to_lowercase();
         let says = |any: &[&str]| any.iter().any(|one| words.contains(one));
-        let lacks = says(&LACKS);
+        let is_refusal = matches!(error, ProviderError::Refused(_));
+        let lacks = says(&LACKS) || (is_refusal && says(&NOT_THERE));
         match () {
             () if lacks && says(&FORMS) && words.contains("tool") => Some(Self::FormWithTools),
             () if lacks && says(&FORMS) => Some(Self::Form),
@@ -104,7 +109,7 @@ impl Feature {
         }
     }
 
-    /// Whether whoever asked wants nothing without it.
+    /// `true` if the caller asked for exactly this: the request then fails without it.
     fn is_demanded(self, request: &Request) -> bool {
         match self {
             Self::Tools => request.options.tool_choice != ToolChoice::Auto,
@@ -233,7 +238,10 @@ impl Call {
 impl Again {
     /// Leaves out what the model does not take, and remembers it; whether the request is another now.
     fn leave_out(&mut self, error: &ProviderError) -> bool {
-        let Some(feature) = Feature::refused(error) else { return false };
+        let Some(mut feature) = Feature::refused(error) else { return false };
+        if feature == Feature::FormWithTools && self.request.tools.is_empty() {
+            feature = Feature::Form;
+        }
         let model = self.request.model.clone();
         if !feature.is_in(&self.request) {
             return false;
@@ -427,6 +435,15 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_wrong_with_a_request_teaches_nothing() {
+        let down = ProviderError::Unavailable("the vision model is unavailable, try again later".into());
+        let filtered = ["this image is not allowed by our content policy"];
+        assert_eq!(
+            (
+                Feature::refused(&down),
+                filtered.map(|words| Feature::refused(&ProviderError::Refused(words.into())))
+            ),
+            (None, [None])
+        );
         for words in [
             "unsupported image format: image/tiff",
             "the image could not be downloaded",

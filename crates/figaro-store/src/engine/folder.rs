@@ -132,7 +132,7 @@ fn try_write(folder: &Path) -> io::Result<()> {
     tempfile::tempfile_in(folder)?.write_all(&[0; 4096])
 }
 
-/// Whether this account may read and write a file that is there.
+/// `true` if this account may read and write an existing file.
 pub(super) fn may_change(file: &Path) -> io::Result<()> {
     match access(file, Access::READ_OK | Access::WRITE_OK) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),

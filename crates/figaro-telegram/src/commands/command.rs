@@ -99,7 +99,7 @@ pub struct Request<'a> {
     pub(crate) asker: &'a Asker,
     /// The words behind its name, without space at the ends; [`Self::argument`] tells that they count.
     pub(super) words: &'a str,
-    /// Whether the command has looked at them.
+    /// Set once the command has asked for its words.
     pub(super) is_read: &'a AtomicBool,
     /// Who wrote the message that it replies to; none for a bot's.
     pub(crate) replied: Option<&'a Speaker>,

@@ -116,7 +116,7 @@ impl Asking {
         read(&text).map_err(Failed::NoSummary)
     }
 
-    /// Whether the model of a run is left alone, since it does not answer as it is asked to.
+    /// `true` while the model of a run is left alone, after answers that could not be used.
     pub(super) fn model_rests(
         &self,
         covered: &[Arc<Message>],

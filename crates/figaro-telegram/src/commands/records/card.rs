@@ -25,7 +25,7 @@ pub(super) struct Shown<'a> {
     pub(super) tag: Option<&'a str>,
     pub(super) book: &'a Book,
     pub(super) now: DateTime<Utc>,
-    /// Whether they may choose the packs of the chat.
+    /// Only people with this right see the buttons that choose packs.
     pub(super) may_change: bool,
     /// Whether something reminds of the record that is shown.
     pub(super) is_reminded: bool,

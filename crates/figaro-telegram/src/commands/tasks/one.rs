@@ -231,7 +231,7 @@ impl On<'_> {
         TaskMessage { shows, ..known.unwrap_or(TaskMessage::new(chat, self.message, shows)) }
     }
 
-    /// Whether the message of the button is not known to be about the task: it was the list until now.
+    /// `true` if the button's message showed the list until now, so that it is not known to be about the task.
     fn is_unknown(&self, task: &Task) -> bool {
         task.message(self.asker.place.chat, self.message).is_none()
     }
