@@ -26,7 +26,9 @@ pub(super) fn reply(request: &ModelRequest) -> Reply {
         let words = rest.split("</said>").next().unwrap_or_default();
         let sentences = words.split_inclusive(['.', '!', '?', '\n']).map(str::trim);
         for sentence in sentences.filter(|words| FACTS.iter().any(|begin| words.starts_with(begin))) {
-            let content = sentence.trim_end_matches(['.', '!', ' ']);
+            // A request in the same sentence is no part of the fact.
+            let fact = sentence.split(" and remind ").next().unwrap_or(sentence);
+            let content = fact.trim_end_matches(['.', '!', ' ']);
             items.push(json!({
                 "change": "create", "message": label, "quote": content, "content": content, "memories": [],
             }));
