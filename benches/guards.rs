@@ -30,8 +30,7 @@ use figaro_offline::Runtime;
 use figaro_offline::model::{ModelRequest, OfflineModel, Reply};
 use figaro_offline::telegram::{OfflineTelegram, Options, Person};
 use figaro_policy::access::{Standing, Verdict, judge};
-use figaro_store::kv::KvStore;
-use figaro_store::{ReceptionStore, SettingsStore, UndoStore};
+use figaro_store::Store;
 
 use support::{OWNER, listener, percentile, print, start_bot_with, store_url};
 
@@ -49,7 +48,7 @@ async fn main() {
     println!("what a plain turn does for its guards (target: p50 under 0.2 ms)");
     for people in PEOPLE {
         let folder = disk.path().join(format!("guards{people}"));
-        let store = KvStore::open(&store_url(folder), BotId(1)).await.unwrap();
+        let store = Store::open(&store_url(folder), BotId(1)).await.unwrap();
         let mut times = guards(&store, people).await;
         times.sort();
         let at = |share: f64| percentile(&times, share).as_secs_f64() * 1000.0;
@@ -63,13 +62,13 @@ async fn main() {
 }
 
 /// Lets people in, then does for each of many messages what a plain turn does.
-async fn guards(store: &KvStore, people: i64) -> Vec<Duration> {
+async fn guards(store: &Store, people: i64) -> Vec<Duration> {
     let by = || AuditActor::Person(UserId::telegram(OWNER));
     for id in 1..=people {
-        store.change_access(AccessChange::AllowUser(UserId::telegram(id)), by()).await.unwrap();
+        store.settings().change_access(AccessChange::AllowUser(UserId::telegram(id)), by()).await.unwrap();
         if id % 2 == 0 {
             let role = GivenRole { user: UserId::telegram(id), chat: None, role: AccessRole::Guest };
-            store.change_access(AccessChange::GiveRole(role), by()).await.unwrap();
+            store.settings().change_access(AccessChange::GiveRole(role), by()).await.unwrap();
         }
     }
     let settings = AccessSettings { mode: AccessMode::Pairing, owners: vec![UserId::telegram(OWNER)] };
@@ -87,14 +86,14 @@ async fn guards(store: &KvStore, people: i64) -> Vec<Duration> {
         ];
         let began = Instant::now();
         for _ in 0..2 {
-            let list = store.access().await.unwrap();
+            let list = store.settings().access().await.unwrap();
             let verdict = judge(&settings, &list, &place, &user, Utc::now());
             assert!(matches!(verdict, Verdict::Allow(Standing::Member)), "{verdict:?}");
         }
         for trace in traces {
-            store.note_received(chat, &[MessageId(message)], note(trace)).await.unwrap();
+            store.receptions().note(chat, &[MessageId(message)], note(trace)).await.unwrap();
         }
-        assert!(store.undo(run).await.unwrap().is_none());
+        assert!(store.undos().find(run).await.unwrap().is_none());
         times.push(began.elapsed());
     }
     times

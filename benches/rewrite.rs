@@ -21,8 +21,7 @@ use figaro_base::ids::{BotId, ChatId, SessionId};
 use figaro_config::{EngineKind, StoreUrl};
 use figaro_domain::conversation::{Conversation, Message, Role};
 use figaro_domain::erasure::{Erasure, Forgotten};
-use figaro_store::kv::KvStore;
-use figaro_store::{ConversationStore, ErasureStore, Imported, MemoryStore, SaidSearch, Store};
+use figaro_store::{Imported, SaidSearch, Store};
 
 const SIZES: [usize; 2] = [10_000, 100_000];
 const CHAT: ChatId = ChatId(7);
@@ -39,27 +38,31 @@ fn message(session: SessionId, number: usize) -> Imported {
     Imported { message: Message::new(session, role, text, at(number)), name: number.to_string() }
 }
 
-async fn filled(url: &StoreUrl, size: usize) -> Arc<KvStore> {
-    let store = Arc::new(KvStore::open(url, BotId(1)).await.unwrap());
+async fn filled(url: &StoreUrl, size: usize) -> Store {
+    let store = Store::open(url, BotId(1)).await.unwrap();
     let session = SessionId::new();
     for from in (0..size).step_by(1_000) {
         let messages = (from..from + 1_000).map(|number| message(session, number)).collect();
-        store.import(CHAT, session, messages).await.unwrap();
+        store.messages().import(CHAT, session, messages).await.unwrap();
     }
     store
 }
 
 /// Writes and reads until it is told to stop; gives the longest that one took of each.
-async fn others(store: Arc<KvStore>, stop: Arc<AtomicBool>) -> (Duration, Duration) {
-    let session = store.session(OTHER, at(0)).await.unwrap().id;
+async fn others(store: Store, stop: Arc<AtomicBool>) -> (Duration, Duration) {
+    let session = store.conversations().session(OTHER, at(0)).await.unwrap().id;
     let (mut write, mut read) = (Duration::ZERO, Duration::ZERO);
     while !stop.load(Ordering::Acquire) {
         let begun = Instant::now();
-        store.append(Message::new(session, Role::User, "hello".to_owned(), at(0))).await.unwrap();
+        store
+            .conversations()
+            .append(Message::new(session, Role::User, "hello".to_owned(), at(0)))
+            .await
+            .unwrap();
         store.flush().await.unwrap();
         write = write.max(begun.elapsed());
         let begun = Instant::now();
-        drop(store.recent(session, 20).await.unwrap());
+        drop(store.conversations().recent(session, 20).await.unwrap());
         read = read.max(begun.elapsed());
     }
     (write, read)
@@ -72,13 +75,14 @@ async fn measure(kind: EngineKind, size: usize) {
     let before = store.health().await.unwrap().bytes;
     let begun = Instant::now();
     let words = format!("message {}", size / 2);
-    let found = store.said_with(&SaidSearch { chat: CHAT, words, of: None, limit: 200 }).await.unwrap();
+    let found =
+        store.erasures().said_with(&SaidSearch { chat: CHAT, words, of: None, limit: 200 }).await.unwrap();
     let searched = begun.elapsed();
     let stop = Arc::new(AtomicBool::new(false));
     let busy = tokio::spawn(others(store.clone(), stop.clone()));
     tokio::time::sleep(Duration::from_millis(200)).await;
     let begun = Instant::now();
-    let erased = store.erase(&Erasure::Said(CHAT, vec![found[0].at]), at(0)).await.unwrap();
+    let erased = store.erasures().erase(&Erasure::Said(CHAT, vec![found[0].at]), at(0)).await.unwrap();
     let erasing = begun.elapsed();
     assert!(matches!(erased, Forgotten::Done(erased) if !erased.is_nothing()));
     stop.store(true, Ordering::Release);
@@ -87,7 +91,7 @@ async fn measure(kind: EngineKind, size: usize) {
     let busy = tokio::spawn(others(store.clone(), stop.clone()));
     tokio::time::sleep(Duration::from_millis(200)).await;
     let begun = Instant::now();
-    store.rewrite(at(0)).await.unwrap();
+    store.erasures().rewrite(at(0)).await.unwrap();
     let took = begun.elapsed();
     stop.store(true, Ordering::Release);
     let (write, read) = busy.await.unwrap();

@@ -30,8 +30,7 @@ use figaro_domain::turn::Step;
 use figaro_offline::Runtime;
 use figaro_offline::model::{ModelRequest, OfflineModel, Part, Reply};
 use figaro_offline::telegram::{OfflineTelegram, Options, Person};
-use figaro_store::ConversationStore;
-use figaro_store::kv::KvStore;
+use figaro_store::Store;
 use serde_json::{Value, json};
 
 use support::{OWNER, cpu_time, fsyncs, listener, print, start_bot_with, store_url};
@@ -49,7 +48,7 @@ async fn main() {
         "a checkpoint: the words of a pass, the state of the turn and two calls that start, in one durable write"
     );
     for (words, within) in [("store in memory", &memory), ("store on disk", &disk)] {
-        let store = KvStore::open(&store_url(within.path().join("steps")), BotId(1)).await.unwrap();
+        let store = Store::open(&store_url(within.path().join("steps")), BotId(1)).await.unwrap();
         print(words, checkpoints(&store).await);
         print("  the same words alone, not durable", appends(&store).await);
     }
@@ -61,9 +60,9 @@ async fn main() {
 }
 
 /// Records steps of one turn as its third pass does.
-async fn checkpoints(store: &KvStore) -> Vec<Duration> {
+async fn checkpoints(store: &Store) -> Vec<Duration> {
     let conversation = Conversation { chat: ChatId(OWNER), topic: None };
-    let turn = store.begin_turn(conversation, &[question()], Utc::now()).await.unwrap();
+    let turn = store.conversations().begin_turn(conversation, &[question()], Utc::now()).await.unwrap();
     let mut times = Vec::new();
     for at in 0..STEPS {
         let call = |number| Call {
@@ -85,20 +84,20 @@ async fn checkpoints(store: &KvStore) -> Vec<Duration> {
         let said = Message::new(turn.session, Role::Assistant, words(), Utc::now());
         let step = Step { state: Some(state()), said: Some(said), calls };
         let began = Instant::now();
-        store.record_step(&turn, step).await.unwrap();
+        store.conversations().record_step(&turn, step).await.unwrap();
         times.push(began.elapsed());
     }
     times
 }
 
-async fn appends(store: &KvStore) -> Vec<Duration> {
+async fn appends(store: &Store) -> Vec<Duration> {
     let conversation = Conversation { chat: ChatId(OWNER + 1), topic: None };
-    let session = store.session(conversation, Utc::now()).await.unwrap().id;
+    let session = store.conversations().session(conversation, Utc::now()).await.unwrap().id;
     let mut times = Vec::new();
     for _ in 0..STEPS {
         let said = Message::new(session, Role::Assistant, words(), Utc::now());
         let began = Instant::now();
-        store.append(said).await.unwrap();
+        store.conversations().append(said).await.unwrap();
         times.push(began.elapsed());
     }
     times

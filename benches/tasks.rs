@@ -26,8 +26,8 @@ use figaro_domain::task::{NewTask, Task};
 use figaro_offline::Runtime;
 use figaro_offline::model::{ModelRequest, OfflineModel, Reply};
 use figaro_offline::telegram::{OfflineTelegram, Options, Person};
-use figaro_store::kv::KvStore;
-use figaro_store::{TaskAdded, TaskLimits, TaskStore};
+use figaro_store::Store;
+use figaro_store::{TaskAdded, TaskLimits};
 use futures::StreamExt;
 
 use support::{OWNER, Sizes, listener, start_bot_with, store_url};
@@ -88,7 +88,7 @@ async fn main() {
 
 async fn fill(folder: &Path) {
     let store =
-        KvStore::open(&store_url(folder.join("data")), BotId(world().await.telegram.bot_id())).await.unwrap();
+        Store::open(&store_url(folder.join("data")), BotId(world().await.telegram.bot_id())).await.unwrap();
     let now = Utc::now();
     let adding = futures::stream::iter(0..TASKS).map(|n| {
         let store = store.clone();
@@ -97,7 +97,7 @@ async fn fill(folder: &Path) {
             let schedule = format!("{} {} {} * *", n % 60, n / 60 % 24, 1 + (n % 28));
             let schedule = Schedule::recurring(&schedule, Tz::Europe__Riga, now).unwrap();
             let task = task(1_000_000 + n % CHATS, schedule, now);
-            assert_eq!(store.add_task(&task, LIMITS).await.unwrap(), TaskAdded::New);
+            assert_eq!(store.tasks().add(&task, LIMITS).await.unwrap(), TaskAdded::New);
         }
     });
     adding.buffer_unordered(64).collect::<Vec<()>>().await;
@@ -168,12 +168,12 @@ async fn burst() {
     let world = world().await;
     let due = Utc::now() + TimeDelta::seconds(3);
     {
-        let store = KvStore::open(&store_url(folder.path().join("data")), BotId(world.telegram.bot_id()))
+        let store = Store::open(&store_url(folder.path().join("data")), BotId(world.telegram.bot_id()))
             .await
             .unwrap();
         for chat in OWNER..OWNER + AT_ONCE {
             let task = task(chat, Schedule::Once { at: due, wall: false }, Utc::now());
-            assert_eq!(store.add_task(&task, LIMITS).await.unwrap(), TaskAdded::New);
+            assert_eq!(store.tasks().add(&task, LIMITS).await.unwrap(), TaskAdded::New);
         }
     }
     let open = [("ACCESS", "open")];

@@ -17,8 +17,7 @@ use figaro_domain::delivery::{Author, DeliveryEnd, PendingDelivery};
 use figaro_domain::message::{Inbound, Speaker};
 use figaro_domain::origin::Origin;
 use figaro_store::engine;
-use figaro_store::kv::KvStore;
-use figaro_store::{ConversationStore, InboxStore, OutboxStore, RawUpdate, Store, TurnEnd};
+use figaro_store::{RawUpdate, Store, TurnEnd};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -92,7 +91,7 @@ pub(crate) async fn measure(scale: Scale, page: &mut Page) {
 
 /// Has a store keep so many turns.
 async fn keep(url: &StoreUrl, turns: i64, page: &mut Page) -> Result {
-    let store = KvStore::open(url, BOT).await.unwrap();
+    let store = Store::open(url, BOT).await.unwrap();
     let mut sizes = Vec::new();
     for quarter in 0..4 {
         let began = Instant::now();
@@ -125,14 +124,14 @@ async fn keep(url: &StoreUrl, turns: i64, page: &mut Page) -> Result {
     Result { engine: url.engine, growth, ratio: last.disk / last.live, opened, compacted }
 }
 
-async fn size(store: &KvStore) -> Size {
+async fn size(store: &Store) -> Size {
     store.flush().await.unwrap();
     let health = store.health().await.unwrap();
     Size { disk: health.bytes as f64 / 1e6, live: health.live as f64 / 1e6 }
 }
 
 /// Writes turns, several at once.
-async fn fill(store: &KvStore, first: i64, count: i64) {
+async fn fill(store: &Store, first: i64, count: i64) {
     let next = Arc::new(std::sync::atomic::AtomicI64::new(first));
     let mut writers = JoinSet::new();
     for _ in 0..AT_ONCE {
@@ -145,7 +144,7 @@ async fn fill(store: &KvStore, first: i64, count: i64) {
                 }
                 turn(&store, number).await;
                 if number % 100 == 0 {
-                    while store.expire_seen(at(number) - TimeDelta::days(3)).await.unwrap() > 0 {}
+                    while store.inbox().expire_seen(at(number) - TimeDelta::days(3)).await.unwrap() > 0 {}
                 }
             }
         });
@@ -157,11 +156,11 @@ fn at(number: i64) -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::days(20_000) + TimeDelta::seconds(number * 86_400 / TURNS_A_DAY)
 }
 
-async fn turn(store: &KvStore, number: i64) {
+async fn turn(store: &Store, number: i64) {
     // Each chat in its turn, so that no two turns of one are under way.
     let (chat, now) = (ChatId(number % CHATS), at(number));
     let body = json!({"update_id": number, "message": {"text": "What is on today?", "chat": {"id": chat}}});
-    store.accept(vec![RawUpdate { id: UpdateId(number), body }], now).await.unwrap();
+    store.inbox().accept(vec![RawUpdate { id: UpdateId(number), body }], now).await.unwrap();
     let place = Place { chat, kind: ChatKind::Private, title: None, topic: None };
     let speaker = Speaker { user: UserId::telegram(chat.0), name: "Ann".to_owned(), username: None };
     let question = Inbound::addressed(
@@ -172,7 +171,7 @@ async fn turn(store: &KvStore, number: i64) {
         now,
     );
     let conversation = Conversation { chat, topic: None };
-    let run = store.begin_turn(conversation, &[question], now).await.unwrap();
+    let run = store.conversations().begin_turn(conversation, &[question], now).await.unwrap();
     let answer = Message::new(run.session, Role::Assistant, "Nothing is on today. ".repeat(19), now);
     let delivery = PendingDelivery {
         entry: Some(answer.id),
@@ -180,8 +179,8 @@ async fn turn(store: &KvStore, number: i64) {
     };
     let id = delivery.id;
     let end = TurnEnd { messages: vec![answer], delivery: Some(delivery), ..TurnEnd::default() };
-    store.end_turn(&run, end).await.unwrap();
-    store.record_own(chat, MessageId(number), Author::Model, now).await.unwrap();
-    store.confirm_part(id, MessageId(number), true).await.unwrap();
-    store.end_delivery(id, DeliveryEnd::Whole, now).await.unwrap();
+    store.conversations().end_turn(&run, end).await.unwrap();
+    store.outbox().record_own(chat, MessageId(number), Author::Model, now).await.unwrap();
+    store.outbox().confirm_part(id, MessageId(number), true).await.unwrap();
+    store.outbox().end_delivery(id, DeliveryEnd::Whole, now).await.unwrap();
 }

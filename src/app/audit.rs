@@ -14,8 +14,8 @@ use super::terminal::{all_said, counted, say};
 use figaro_base::system::in_words;
 use figaro_config::StoreUrl;
 use figaro_domain::audit::{AuditActor, AuditEntry};
-use figaro_store::kv::KvStore;
-use figaro_store::{AuditStore, StoreError, engine, whole_log};
+use figaro_store::Store;
+use figaro_store::{StoreError, engine, whole_log};
 
 /// Permissions of the file: it says who did what.
 const MODE: u32 = 0o600;
@@ -56,7 +56,7 @@ pub async fn audit(
     if !engine::has_store(&url) {
         return Err(Refusal(format!("there is no store {url}")).into());
     }
-    let store = KvStore::open(&url, bot).await.map_err(refused)?;
+    let store = Store::open(&url, bot).await.map_err(refused)?;
     match task {
         AuditTask::List { limit, since, json } => list(&store, limit, since, json).await?,
         AuditTask::Verify => verify(&store).await?,
@@ -69,9 +69,9 @@ fn refused(error: StoreError) -> Refusal {
     Refusal(error.to_string())
 }
 
-async fn list(store: &KvStore, limit: usize, since: Option<NaiveDate>, json: bool) -> Result<(), Refusal> {
+async fn list(store: &Store, limit: usize, since: Option<NaiveDate>, json: bool) -> Result<(), Refusal> {
     let since = since.and_then(|day| day.and_hms_opt(0, 0, 0)).map(|time| time.and_utc());
-    let entries = store.audited(None, limit).await.map_err(refused)?;
+    let entries = store.audit().newest(None, limit).await.map_err(refused)?;
     let wanted = entries.iter().take_while(|entry| since.is_none_or(|since| entry.event.at >= since));
     let mut count = 0;
     for entry in wanted {
@@ -115,8 +115,8 @@ fn line(entry: &AuditEntry) -> String {
     format!("{seq} {} {what} by={by}{}", time.format("%Y-%m-%dT%H:%M:%SZ"), rest.collect::<String>())
 }
 
-async fn verify(store: &KvStore) -> Result<(), Failure> {
-    let verdict = store.verify_audit().await.map_err(refused)?;
+async fn verify(store: &Store) -> Result<(), Failure> {
+    let verdict = store.audit().verify().await.map_err(refused)?;
     match verdict.broken {
         None => say(&format!("✓ {}, and the chain is whole", counted(verdict.entries, "entry"))),
         Some(seq) => {
@@ -130,9 +130,9 @@ async fn verify(store: &KvStore) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn export(store: &KvStore, to: &Path) -> Result<(), Refusal> {
+async fn export(store: &Store, to: &Path) -> Result<(), Refusal> {
     let failed = |error: std::io::Error| Refusal(format!("{}: {}", to.display(), in_words(&error)));
-    let entries = whole_log(store).await.map_err(refused)?;
+    let entries = whole_log(&store.audit()).await.map_err(refused)?;
     let file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(to).map_err(failed)?;
     let mut lines = BufWriter::new(&file);
     for entry in &entries {

@@ -11,7 +11,7 @@ use figaro_telegram::commands::{Command, CommandTable, Handles, builtin};
 /// When two commands have the same name, or buttons of the same family.
 pub(super) fn table(handles: &Handles, added: &[Arc<dyn Command>]) -> Result<CommandTable, Refusal> {
     let settings = handles.store.clone();
-    let mut table = CommandTable::new(handles.cards.clone(), handles.access.clone(), settings);
+    let mut table = CommandTable::new(handles.cards.clone(), handles.access.clone(), settings.settings());
     for command in builtin(handles).into_iter().chain(added.iter().cloned()) {
         table.register(command).map_err(|taken| Refusal(taken.to_string()))?;
     }

@@ -1,6 +1,5 @@
 //! What the bot needs of its machine: the store's folder, an HTTP client, figaro-mcp. Called when the parts are built.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use figaro_base::system::in_words;
@@ -13,8 +12,8 @@ use figaro_config::{Settings, StoreUrl};
 use figaro_mcp_client::child::Recipe;
 use figaro_mcp_client::locate::candidates;
 use figaro_mcp_client::supervisor::Mcp;
+use figaro_store::Store;
 use figaro_store::engine;
-use figaro_store::kv::KvStore;
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -22,13 +21,13 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// Opens the store of these settings; where another engine has one in their folder, that one, with a hint.
 ///
 /// # Errors
-/// Of [`place_fault`], and of [`KvStore::open`] in its words.
-pub(super) async fn open_store(settings: &Settings) -> Result<Arc<KvStore>, Refusal> {
+/// Of [`place_fault`], and of [`Store::open`] in its words.
+pub(super) async fn open_store(settings: &Settings) -> Result<Store, Refusal> {
     let (asked, found) = (&settings.store.url, engine::found(&settings.store.url));
     if let Some(fault) = place_fault(&found) {
         return Err(Refusal(format!("the store {fault} by STORE_URL")));
     }
-    let opened = KvStore::open(&found, settings.telegram.bot).await;
+    let opened = Store::open(&found, settings.telegram.bot).await;
     let store = opened.map_err(|error| Refusal(error.to_string()))?;
     if found != *asked {
         tracing::info!(
@@ -36,7 +35,7 @@ pub(super) async fn open_store(settings: &Settings) -> Result<Arc<KvStore>, Refu
             found.engine
         );
     }
-    Ok(Arc::new(store))
+    Ok(store)
 }
 
 /// Why no store can be made or changed at a place, and what to do, to which the caller adds where a folder is named: the start and

@@ -38,7 +38,6 @@ use figaro_agent::turn::unfinished::end_unfinished;
 use figaro_base::clock::Clock;
 use figaro_base::telemetry;
 use figaro_config::{LogFormat, Settings};
-use figaro_store::Store;
 use figaro_telegram::recovery::{Left, recover};
 
 use groups::{Groups, LAST_CALL};
@@ -163,10 +162,17 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     let clock = Clock::system();
     // All parts of a bot are too much for the stack of a thread of tokio's, in a build that is not optimised.
     let (parts, runners) = Box::pin(parts::build(settings, groups, &clock, additions)).await?;
-    let store = &*parts.store;
-    owner_invite::void(&settings.access, store).await.map_err(|error| Refusal(error.to_string()))?;
-    let left =
-        Left { inbox: store, conversations: store, tasks: store, outbox: store, delivery: &parts.delivery };
+    let store = &parts.store;
+    owner_invite::void(&settings.access, &store.settings())
+        .await
+        .map_err(|error| Refusal(error.to_string()))?;
+    let left = Left {
+        inbox: &store.inbox(),
+        conversations: &store.conversations(),
+        tasks: &store.tasks(),
+        outbox: &store.outbox(),
+        delivery: &parts.delivery,
+    };
     recover(&parts.router, left).await.map_err(|error| Refusal(error.to_string()))?;
     owner_invite::offer(settings, &parts, &clock, &groups.back);
     let commands = parts.commands.clone();

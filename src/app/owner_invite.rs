@@ -1,7 +1,6 @@
 //! The link that makes its first user the owner, while nobody owns the bot: shown where the bot runs, renewed until used.
 
 use std::fmt;
-use std::sync::Arc;
 
 use chrono::TimeDelta;
 
@@ -33,7 +32,7 @@ impl fmt::Display for Link {
 ///
 /// # Errors
 /// When the store cannot be changed.
-pub(super) async fn void(access: &AccessSettings, store: &dyn SettingsStore) -> Result<(), StoreError> {
+pub(super) async fn void(access: &AccessSettings, store: &SettingsStore) -> Result<(), StoreError> {
     if !access.owners.is_empty() && store.change_access(AccessChange::VoidInvites, AuditActor::Bot).await? {
         tracing::info!("OWNER_IDS names the owners: links that were to make one are void");
     }
@@ -47,10 +46,10 @@ pub(super) fn offer(settings: &Settings, parts: &Parts, clock: &Clock, backgroun
         return;
     }
     let (access, username) = (settings.access.clone(), parts.router.me.username.clone());
-    let (store, clock, stop) = (Arc::clone(&parts.store), clock.clone(), background.clone());
+    let (store, clock, stop) = (parts.store.clone(), clock.clone(), background.clone());
     background.spawn("owner_invite", async move {
         loop {
-            match link(&access, &*store, &clock, &username).await {
+            match link(&access, &store.settings(), &clock, &username).await {
                 Ok(Some(link)) => {
                     tracing::info!(
                         "nobody owns this bot yet: standard output shows a link to become its owner"
@@ -73,7 +72,7 @@ pub(super) fn offer(settings: &Settings, parts: &Parts, clock: &Clock, backgroun
 /// shown again; it stays good beside the new one until it expires. `None` when somebody owns the bot.
 pub(super) async fn link(
     access: &AccessSettings,
-    store: &dyn SettingsStore,
+    store: &SettingsStore,
     clock: &Clock,
     username: &str,
 ) -> Result<Option<Link>, StoreError> {

@@ -10,7 +10,6 @@ use tracing::{error, info, warn};
 
 use super::parts::Parts;
 use figaro_prompts::texts::{Texts, fill};
-use figaro_store::Store;
 use figaro_store::engine::has_room;
 
 /// How soon the disk is tried again: the pause doubles from the first to the second of these.

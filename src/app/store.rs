@@ -12,8 +12,8 @@ use super::terminal::{all_said, counted, say};
 use figaro_base::ids::BotId;
 use figaro_config::{EngineKind, NoStoreUrl, StoreUrl};
 use figaro_store::engine::{self, Engine, EngineError};
-use figaro_store::kv::{
-    self, Inventory, Table, TransferError, copy, export_file, export_to, import, inventory, state, whole,
+use figaro_store::whole::{
+    self, Inventory, Table, TransferError, copy, export_file, export_to, import, inventory, state, verify,
 };
 
 /// The name of a file that stands for standard output or input.
@@ -173,7 +173,7 @@ fn records(moved: &Inventory) -> u64 {
 fn checked(url: &StoreUrl, accept_loss: bool) -> Result<(), Refusal> {
     let mut engine = open(url)?;
     let lost = state(&*engine, url).map_err(|error| Refusal(error.to_string()))?;
-    whole(&mut *engine).map_err(|error| refusal(url, &error))?;
+    verify(&mut *engine).map_err(|error| refusal(url, &error))?;
     let found = inventory(&*engine, |_, key| Some(key)).map_err(|error| refusal(url, &error))?;
     let disk = engine.disk_bytes().map_err(|error| refusal(url, &error))?;
     print(&found);
@@ -182,7 +182,7 @@ fn checked(url: &StoreUrl, accept_loss: bool) -> Result<(), Refusal> {
     say(&format!("{url}: {} of records, {} on disk", counted(live, "byte"), counted(disk, "byte")));
     match lost {
         Some(lost) if accept_loss => {
-            kv::accept_loss(&*engine).map_err(|error| refusal(url, &error))?;
+            whole::accept_loss(&*engine).map_err(|error| refusal(url, &error))?;
             say(&format!("{url} goes on without what it has lost: {lost}"));
         }
         Some(lost) => {
@@ -217,7 +217,7 @@ fn print(found: &Inventory) {
 fn compacted(url: &StoreUrl) -> Result<(), Refusal> {
     let mut engine = open(url)?;
     let size = |engine: &dyn Engine| engine.disk_bytes().map_err(|error| refusal(url, &error));
-    whole(&mut *engine).map_err(|error| refusal(url, &error))?;
+    verify(&mut *engine).map_err(|error| refusal(url, &error))?;
     let before = size(&*engine)?;
     // Each round moves some; the engine says when there is no more to do.
     while engine.compact().map_err(|error| refusal(url, &error))? {}

@@ -3,7 +3,6 @@
 use figaro_domain::external::ExternalName;
 use figaro_offline::model::{Part, Reply};
 use figaro_offline::tavily::{Answer, KEY as TAVILY};
-use figaro_store::{ConversationStore, ExternalStore, SessionStore};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -119,9 +118,9 @@ async fn an_erased_session_leaves_no_name_and_its_questions_are_none_of_telegram
     assert!(["inbox", "seen"].iter().all(|table| !everything.contains_key(*table)), "no update was settled");
     let store = world.stored().await;
     let work = ExternalName::person("default", "ann").session("work");
-    let conversation = store.external(&work).await.unwrap().expect("another session stays");
-    let session = store.current_session(conversation).await.unwrap().unwrap();
-    let messages = store.recent(session, 10).await.unwrap();
+    let conversation = store.external().find(&work).await.unwrap().expect("another session stays");
+    let session = store.sessions().current(conversation).await.unwrap().unwrap();
+    let messages = store.conversations().recent(session, 10).await.unwrap();
     assert!(
         messages.len() == 2 && messages.iter().all(|message| message.telegram.is_empty()),
         "{messages:?}"

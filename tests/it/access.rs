@@ -5,7 +5,6 @@ use figaro_domain::access::AccessChange;
 use figaro_domain::audit::AuditActor;
 use figaro_offline::model::{Gate, Reply};
 use figaro_offline::telegram::Say;
-use figaro_store::SettingsStore;
 
 use super::task_tools::{LEAP, becomes, recurring};
 use crate::support::calls::{call, says};
@@ -47,7 +46,7 @@ async fn a_stranger_whom_an_older_version_told_is_not_told_again() {
     assert!(world.start().await.stop().success());
     let old = format!(r#"{{"owners":[],"users":[],"chats":[],"told":["tg:{BOB}"],"claim":null}}"#);
     let other = AccessChange::AllowUser(UserId::telegram(ANN));
-    assert!(world.stored().await.change_access(other, AuditActor::Bot).await.unwrap());
+    assert!(world.stored().await.settings().change_access(other, AuditActor::Bot).await.unwrap());
     let records = world.records();
     let (key, _) = records.all("access").into_iter().next().expect("the list");
     records.put("access", &key, old);

@@ -12,7 +12,7 @@ use figaro_ledger::sum;
 use figaro_offline::Runtime;
 use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Part, Reply};
 use figaro_offline::telegram::View;
-use figaro_store::{ChildStore, ConversationStore, NoteStore};
+use figaro_store::Store;
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
@@ -44,26 +44,20 @@ impl World {
     /// What is on record of the children of all turns; the bot must not run.
     async fn children_on_record(&self) -> Vec<ChildRun> {
         let store = self.stored().await;
-        let session = store.sessions_of_ann().await;
-        let messages = store.recent(session, 100).await.unwrap();
+        let session = session_of_ann(&store).await;
+        let messages = store.conversations().recent(session, 100).await.unwrap();
         let mut children = Vec::new();
         for turn in messages.iter().filter(|m| m.role == Role::User).filter_map(|m| m.turn) {
-            children.extend(store.children(turn).await.unwrap());
+            children.extend(store.children().of_run(turn).await.unwrap());
         }
         children
     }
 }
 
 /// The session of Ann's chat.
-trait SessionOfAnn {
-    async fn sessions_of_ann(&self) -> figaro_base::ids::SessionId;
-}
-
-impl<T: ConversationStore> SessionOfAnn for T {
-    async fn sessions_of_ann(&self) -> figaro_base::ids::SessionId {
-        let here = figaro_domain::conversation::Conversation { chat: ChatId(ANN), topic: None };
-        self.session(here, figaro_base::clock::Clock::system().now()).await.unwrap().id
-    }
+async fn session_of_ann(store: &Store) -> figaro_base::ids::SessionId {
+    let here = figaro_domain::conversation::Conversation { chat: ChatId(ANN), topic: None };
+    store.conversations().session(here, figaro_base::clock::Clock::system().now()).await.unwrap().id
 }
 
 fn asks(agent: &str, input: &str) -> Part {
@@ -247,7 +241,7 @@ async fn a_child_goes_on_after_a_kill_and_its_outcome_is_heard_once() {
             (&told(last, "scribe")["outcome"], &told(last, "scribe")["text"]),
             (&json!("done"), &json!("Noted."))
         );
-        let notes = world.stored().await.notes(ChatId(ANN)).await.unwrap();
+        let notes = world.stored().await.notes().of_chat(ChatId(ANN)).await.unwrap();
         assert_eq!(notes.len(), 1, "killed when {at}");
         assert_eq!(world.children_on_record().await.len(), 1, "killed when {at}");
         assert_eq!(world.bot_texts(ANN).iter().filter(|t| t.contains("has noted it")).count(), 1);
@@ -291,7 +285,11 @@ async fn a_stop_reaches_every_child() {
     bot.signal("TERM");
     assert!(bot.ended().await.success());
     assert_eq!(model.requests().len(), asked, "nobody is asked after a stop");
-    assert_eq!(world.stored().await.notes(ChatId(ANN)).await.unwrap().len(), 0, "no tool runs after it");
+    assert_eq!(
+        world.stored().await.notes().of_chat(ChatId(ANN)).await.unwrap().len(),
+        0,
+        "no tool runs after it"
+    );
     let children = world.children_on_record().await;
     let ends: Vec<Option<ChildEnd>> = children.iter().map(|c| c.outcome.as_ref().map(|o| o.end)).collect();
     assert_eq!(ends, vec![Some(ChildEnd::Cancelled); 3], "{children:?}");

@@ -14,7 +14,6 @@ use figaro_domain::conversation::{Conversation, Message, Role};
 use figaro_domain::message::Speaker;
 use figaro_offline::model::{Gate, ModelRequest, Reply};
 use figaro_offline::telegram::{Person, Say, Standing, View};
-use figaro_store::{ConversationStore, ProfileStore, SettingsStore};
 use serde_json::{Value, json};
 
 use super::task_tools::{CAROL, LEAP, becomes, now, recurring, scene, start};
@@ -401,13 +400,13 @@ async fn what_the_model_wrote_into_settings_in_the_words_of_a_forgotten_message_
     assert!(!all.contains("marmalade") && !all.contains("Quartermaster"), "{all}");
     assert!(bot.stop().success());
     let store = world.stored().await;
-    let config = store.chat_config(ChatId(BOB)).await.unwrap();
+    let config = store.settings().chat_config(ChatId(BOB)).await.unwrap();
     assert_eq!((config.personality, config.custom_prompt), (None, None));
     assert_eq!(
         (config.language.as_deref(), config.timezone),
         (Some("Latvian"), Some(chrono_tz::Europe::Riga))
     );
-    let wishes = store.profile(&UserId::telegram(BOB)).await.unwrap().unwrap().wishes.remove(0).1;
+    let wishes = store.profiles().find(&UserId::telegram(BOB)).await.unwrap().unwrap().wishes.remove(0).1;
     assert_eq!((wishes.called, wishes.language.as_deref()), (None, Some("Portuguese")));
     drop(store);
     for record in world.records().everything().into_values().flatten() {
@@ -576,14 +575,19 @@ async fn a_member_of_a_long_group_gets_all_that_is_theirs() {
     let world = World::new().await;
     let begin = now() - TimeDelta::days(3);
     let store = world.stored().await;
-    let session = store.session(Conversation { chat: ChatId(TEAM), topic: None }, begin).await.unwrap().id;
+    let session = store
+        .conversations()
+        .session(Conversation { chat: ChatId(TEAM), topic: None }, begin)
+        .await
+        .unwrap()
+        .id;
     for at in 0..700_i64 {
         let (who, name) = if at % 100 == 7 { (BOB, "Bob") } else { (CAROL, "Carol") };
         let text = format!("{name} said number {at}.");
         let mut message = Message::new(session, Role::User, text, begin + TimeDelta::minutes(at));
         message.speaker =
             Some(Speaker { user: UserId::telegram(who), name: name.to_owned(), username: None });
-        store.append(message).await.unwrap();
+        store.conversations().append(message).await.unwrap();
     }
     drop(store);
     world.team();

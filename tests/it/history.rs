@@ -11,8 +11,7 @@ use figaro_base::text::estimate_tokens;
 use figaro_config::EngineKind;
 use figaro_domain::conversation::{Conversation, Message, Role};
 use figaro_offline::model::{ModelRequest, Reply};
-use figaro_store::kv::KvStore;
-use figaro_store::{ConversationStore, SettingsStore, Store};
+use figaro_store::Store;
 use serde_json::{Value, json};
 
 use super::agents::MUTE;
@@ -224,11 +223,11 @@ async fn settings_that_cannot_be_read_do_not_keep_a_question_from_being_answered
 async fn with_old_messages(world: &World, new: usize) {
     let store = world.stored().await;
     let place = Conversation { chat: ChatId(ANN), topic: None };
-    let session = store.session(place, Clock::system().now()).await.unwrap().id;
+    let session = store.conversations().session(place, Clock::system().now()).await.unwrap().id;
     let old = (0..40).map(|at| format!("old {at} {}", "x".repeat(300_000)));
     for (at, text) in old.chain((0..new).map(|at| format!("new {at}."))).enumerate() {
         let role = [Role::User, Role::Assistant][at % 2];
-        store.append(Message::new(session, role, text, Clock::system().now())).await.unwrap();
+        store.conversations().append(Message::new(session, role, text, Clock::system().now())).await.unwrap();
     }
     store.flush().await.unwrap();
 }
@@ -274,17 +273,22 @@ async fn messages_are_found_by_key_in_their_own_chat_only() {
     use figaro_base::ids::BotId;
     use figaro_domain::conversation::EntryKey;
     let folder = tempfile::tempdir().unwrap();
-    let store = KvStore::open(&store_url(folder.path()), BotId(1)).await.unwrap();
+    let store = Store::open(&store_url(folder.path()), BotId(1)).await.unwrap();
     let (old, new, now) = (ChatId(-5), ChatId(-1_005), chrono::DateTime::UNIX_EPOCH);
-    let session = store.session(Conversation { chat: old, topic: None }, now).await.unwrap().id;
-    store.append(Message::new(session, Role::Assistant, "words".to_owned(), now)).await.unwrap();
+    let session =
+        store.conversations().session(Conversation { chat: old, topic: None }, now).await.unwrap().id;
+    store
+        .conversations()
+        .append(Message::new(session, Role::Assistant, "words".to_owned(), now))
+        .await
+        .unwrap();
     let found = async |chat, index| {
-        let entry = store.entry(chat, EntryKey { session, index }).await.unwrap();
+        let entry = store.conversations().entry(chat, EntryKey { session, index }).await.unwrap();
         entry.map(|message| message.text)
     };
     assert_eq!(found(old, 0).await.as_deref(), Some("words"));
     assert_eq!((found(old, 1).await, found(new, 0).await), (None, None));
-    store.migrate_chat(old, new).await.unwrap();
+    store.settings().migrate_chat(old, new).await.unwrap();
     assert_eq!(found(new, 0).await.as_deref(), Some("words"));
     assert_eq!(found(old, 0).await, None);
 }

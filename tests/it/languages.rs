@@ -8,7 +8,6 @@ use figaro_domain::chat::ConfigPatch;
 use figaro_offline::model::Reply;
 use figaro_offline::telegram::{Call, View};
 use figaro_prompts::texts::{Locales, Texts};
-use figaro_store::SettingsStore;
 use serde_json::{Value, json};
 
 use super::task_tools::{cards, now, once, recurring, scene, start};
@@ -106,7 +105,7 @@ async fn owners_and_creators_are_told_in_the_language_of_their_own_chats() {
     let store = world.stored().await;
     let patch = || ConfigPatch { language: Some(Some("português".to_owned())), ..ConfigPatch::default() };
     for chat in [ANN, BOB] {
-        store.change_chat_config(ChatId(chat), patch()).await.unwrap();
+        store.settings().change_chat_config(ChatId(chat), patch()).await.unwrap();
     }
     drop(store);
     let _bot = start(&world, &[]).await;

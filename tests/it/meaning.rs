@@ -8,7 +8,6 @@ use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::conversation::{Conversation, Message, Role};
 use figaro_domain::message::Speaker;
 use figaro_offline::model::{ModelRequest, Reply, VectorFault, VectorRequest};
-use figaro_store::ConversationStore;
 use serde_json::Value;
 
 use super::recall::{SMALL, found, older, recall, talks_of_other_things};
@@ -129,7 +128,7 @@ async fn an_embedder_that_is_silent_or_fails_delays_no_answer_and_is_told_once_f
 async fn store_old(world: &World, count: i64, other: Option<&str>) {
     let (store, here) = (world.stored().await, Conversation { chat: ChatId(ANN), topic: None });
     let begin: DateTime<Utc> = now() - TimeDelta::days(30);
-    let session = store.session(here, begin).await.unwrap().id;
+    let session = store.conversations().session(here, begin).await.unwrap().id;
     for at in 0..count {
         let text = format!("The train number {at} was late again.");
         let text = other.filter(|_| at == 7).map_or(text, ToOwned::to_owned);
@@ -138,7 +137,7 @@ async fn store_old(world: &World, count: i64, other: Option<&str>) {
         let mut message = Message::new(session, role, text, begin + TimeDelta::minutes(at));
         let ann = Speaker { user: UserId::telegram(ANN), name: "Ann".to_owned(), username: None };
         message.speaker = Some(ann).filter(|_| role == Role::User);
-        store.append(message).await.unwrap();
+        store.conversations().append(message).await.unwrap();
     }
 }
 

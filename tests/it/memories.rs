@@ -6,7 +6,6 @@ use figaro_base::ids::UserId;
 use figaro_domain::memory::Memory;
 use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Say, View};
-use figaro_store::FactStore;
 use serde_json::{Value, json};
 
 use super::task_tools::{scene, start};
@@ -95,7 +94,7 @@ pub async fn remembered(world: &World, who: i64, words: &str) -> Value {
 
 /// The memories of somebody in the store of a bot that has stopped, active ones only.
 pub async fn stored(world: &World, who: i64) -> Vec<Memory> {
-    let mut all = world.stored().await.memories(&UserId::telegram(who)).await.unwrap();
+    let mut all = world.stored().await.facts().of_person(&UserId::telegram(who)).await.unwrap();
     all.retain(Memory::is_active);
     all
 }
@@ -293,8 +292,8 @@ async fn where_people_are_asked_nothing_is_read_before_they_agree() {
     assert_eq!(world.press(BOB, &card, "Erase all").await, "Erased: 2.");
     assert!(bot.stop().success());
     let store = world.stored().await;
-    assert_eq!(store.memories(&UserId::telegram(BOB)).await.unwrap(), []);
-    assert_eq!(store.people_with_unread().await.unwrap(), []);
+    assert_eq!(store.facts().of_person(&UserId::telegram(BOB)).await.unwrap(), []);
+    assert_eq!(store.facts().people_with_unread().await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -310,8 +309,8 @@ async fn whoever_declines_is_left_alone() {
     assert!(bot.stop().success());
     assert_eq!(of_bob(&world).len(), 0);
     let store = world.stored().await;
-    assert_eq!(store.people_with_unread().await.unwrap(), []);
-    assert_eq!(store.memories(&UserId::telegram(BOB)).await.unwrap(), []);
+    assert_eq!(store.facts().people_with_unread().await.unwrap(), []);
+    assert_eq!(store.facts().of_person(&UserId::telegram(BOB)).await.unwrap(), []);
 }
 
 /// Someone says how they always want something, and a model says that it is so.
@@ -434,7 +433,7 @@ async fn a_kill_at_any_moment_of_the_work_loses_nothing_and_does_nothing_twice()
         assert_eq!(times, if cut.is_some() { 2 } else { 1 }, "{name}");
         assert!(bot.stop().success());
         assert_eq!(words(&stored(&world, BOB).await), ["Lives in Riga"], "{name}");
-        assert_eq!(world.stored().await.people_with_unread().await.unwrap(), [], "{name}");
+        assert_eq!(world.stored().await.facts().people_with_unread().await.unwrap(), [], "{name}");
     }
 }
 
@@ -485,7 +484,7 @@ async fn answers_of_no_use_are_asked_for_a_few_times_and_a_failing_model_later()
     world.caught_up().await;
     assert_eq!(world.model.extraction_requests().len(), asked);
     assert!(bot.stop().success());
-    assert_eq!(world.stored().await.people_with_unread().await.unwrap(), []);
+    assert_eq!(world.stored().await.facts().people_with_unread().await.unwrap(), []);
     let (world, other) = remembering(&[]).await;
     world.script.extract_when("Riga", Reply::status(400, "no"));
     asks(&world, BOB, BOB, "I live in Riga.").await;
@@ -519,7 +518,7 @@ async fn above_the_limit_the_least_used_goes_and_without_one_nothing_is_read() {
     world.caught_up().await;
     assert!(bot.stop().success());
     assert_eq!(of_bob(&world).len(), before);
-    assert_eq!(world.stored().await.people_with_unread().await.unwrap(), []);
+    assert_eq!(world.stored().await.facts().people_with_unread().await.unwrap(), []);
 }
 
 #[tokio::test]

@@ -2,7 +2,6 @@
 
 use figaro_base::ids::ChatId;
 use figaro_offline::model::Reply;
-use figaro_store::PinStore;
 use serde_json::{Value, json};
 
 use crate::records::{HERE, asked, choose, reminds, save, told, write};
@@ -143,7 +142,7 @@ async fn the_kitchen_of_the_documents_works_as_they_tell() {
         world.told(ANN, ANN, words).await;
     }
     assert!(bot.stop().success());
-    let pins = world.stored().await.pins(ChatId(ANN)).await.unwrap();
+    let pins = world.stored().await.pins().of_chat(ChatId(ANN)).await.unwrap();
     let pinned = |name: &str| pins.iter().any(|pin| pin.content.contains(name));
     assert!(pinned("Ole") && pinned("Ivo") && pinned("Ida") && !pinned("Una"), "{pins:?}");
     assert!(pins.iter().all(|pin| pin.about.is_some() || (pin.importance - 10.0).abs() < 0.01), "{pins:?}");

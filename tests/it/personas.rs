@@ -8,7 +8,7 @@ use figaro_domain::generation::Generation;
 use figaro_domain::persona::{MAX_OWN_PERSONAS, OwnPersona};
 use figaro_offline::model::{ModelRequest, Reply};
 use figaro_offline::telegram::{Say, Standing, View};
-use figaro_store::{PersonaStore, PersonaToSave};
+use figaro_store::PersonaToSave;
 use serde_json::{Value, json};
 
 use super::task_tools::{LEAP, now, recurring};
@@ -336,7 +336,7 @@ async fn own_personas_are_written_behind_the_command_twenty_a_chat() {
             author: UserId::telegram(ANN),
             created_at: now(),
         };
-        kept.save_persona(PersonaToSave { persona, question: None, changes: false }).await.unwrap();
+        kept.personas().save(PersonaToSave { persona, question: None, changes: false }).await.unwrap();
     }
     drop(kept);
     let _bot = world.start().await;

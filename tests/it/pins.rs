@@ -6,7 +6,6 @@ use figaro_base::ids::{ChatId, SessionId, UserId};
 use figaro_domain::pin::{MAX_PINS, Pin, PinType, SystemPin};
 use figaro_offline::model::{Gate, ModelRequest, Reply};
 use figaro_offline::telegram::{Say, View};
-use figaro_store::PinStore;
 use serde_json::{Value, json};
 
 use crate::support::calls::{error, find_and_call, says};
@@ -46,7 +45,7 @@ async fn replies(world: &World, say: Say, chat: i64) -> Value {
 
 /// The pins of people in the store of a bot that has stopped.
 async fn stored(world: &World, chat: i64) -> Vec<Pin> {
-    let mut pins = world.stored().await.pins(ChatId(chat)).await.unwrap();
+    let mut pins = world.stored().await.pins().of_chat(ChatId(chat)).await.unwrap();
     pins.retain(|pin| pin.about.is_none());
     pins
 }
@@ -186,7 +185,7 @@ async fn a_full_chat_takes_no_more_and_its_list_has_pages() {
     let session = SessionId::new();
     for at in 0..MAX_PINS {
         let pin = Pin::new(ChatId(ANN), session, format!("thing {at:03}"), DateTime::UNIX_EPOCH);
-        store.add_pin(&Pin { importance: if at == 42 { 9.0 } else { 5.0 }, ..pin }).await.unwrap();
+        store.pins().add(&Pin { importance: if at == 42 { 9.0 } else { 5.0 }, ..pin }).await.unwrap();
     }
     drop(store);
     let _bot = world.start().await;
@@ -432,7 +431,7 @@ async fn figaro_keeps_the_zone_and_the_session_which_people_see_and_no_prompt_ha
     let open = shows_pin(&world, &card, "📌 Lunch is at noon").await;
     assert!(!labels(&open).contains(&"See original".to_owned()), "{open}");
     assert!(bot.stop().success());
-    let pins = world.stored().await.pins(ChatId(ANN)).await.unwrap();
+    let pins = world.stored().await.pins().of_chat(ChatId(ANN)).await.unwrap();
     let own = |about: SystemPin| pins.iter().filter(|pin| pin.about == Some(about)).count();
     assert_eq!((own(SystemPin::Zone), own(SystemPin::Session(None))), (1, 1), "each is kept once");
 }

@@ -4,7 +4,6 @@
 use figaro_base::ids::UserId;
 use figaro_domain::profile::Role;
 use figaro_offline::model::Reply;
-use figaro_store::ProfileStore;
 use serde_json::json;
 
 use super::task_tools::scene;
@@ -72,8 +71,10 @@ async fn what_a_person_asks_for_stands_in_their_later_questions_where_they_said_
     assert!(bot.stop().success());
     let store = world.stored().await;
     let [ann, bob] = [ANN, BOB].map(UserId::telegram);
-    let (ann, bob) =
-        (store.profile(&ann).await.unwrap().unwrap(), store.profile(&bob).await.unwrap().unwrap());
+    let (ann, bob) = (
+        store.profiles().find(&ann).await.unwrap().unwrap(),
+        store.profiles().find(&bob).await.unwrap().unwrap(),
+    );
     assert_eq!((ann.role, bob.role), (Role::Owner, Role::Member));
     assert_eq!((bob.names.shown.as_str(), bob.names.username.as_deref()), ("Bob", Some("bob")));
     assert_eq!(bob.language.as_deref(), Some("en"));

@@ -6,7 +6,6 @@ use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::conversation::{Conversation, Message, Role};
 use figaro_domain::message::Speaker;
 use figaro_offline::model::{Gate, ModelRequest, Reply};
-use figaro_store::ConversationStore;
 use serde_json::{Value, json};
 
 use super::history::key_in;
@@ -244,13 +243,13 @@ async fn a_store_without_an_index_is_indexed_at_the_first_question() {
     let world = World::new().await;
     let (store, here) = (world.stored().await, Conversation { chat: ChatId(ANN), topic: None });
     let begin: DateTime<Utc> = now() - TimeDelta::days(30);
-    let session = store.session(here, begin).await.unwrap().id;
+    let session = store.conversations().session(here, begin).await.unwrap().id;
     for at in 0..STORED {
         let text = if at == 40 { BEES.to_owned() } else { format!("The train number {at} was late again.") };
         let mut message = Message::new(session, Role::User, text, begin + TimeDelta::minutes(at));
         message.speaker =
             Some(Speaker { user: UserId::telegram(ANN), name: "Ann".to_owned(), username: None });
-        store.append(message).await.unwrap();
+        store.conversations().append(message).await.unwrap();
     }
     drop(store);
     let records = world.records();

@@ -3,7 +3,6 @@
 use chrono::TimeDelta;
 use figaro_domain::task::{State, Task};
 use figaro_offline::model::Reply;
-use figaro_store::TaskStore;
 use serde_json::json;
 
 use crate::support::output::refused;
@@ -46,12 +45,12 @@ async fn ended_tasks_are_forgotten_by_age_and_messages_never() {
     bot.ready().await;
     world.caught_up().await;
     assert!(bot.stop().success());
-    assert_eq!(world.stored().await.tasks(ran.place.chat).await.unwrap().len(), 3);
+    assert_eq!(world.stored().await.tasks().of_chat(ran.place.chat).await.unwrap().len(), 3);
 
     let bot = world.bot().set("ACCESS", "open").set("RUST_LOG", "info,figaro_agent::retention=debug").spawn();
     bot.logged("ended tasks forgotten").await;
     assert!(bot.stop().success());
-    let left = world.stored().await.tasks(ran.place.chat).await.unwrap();
+    let left = world.stored().await.tasks().of_chat(ran.place.chat).await.unwrap();
     assert!(left.len() == 2 && left.iter().all(|task| task.id != ran.id), "{left:?}");
     let records = world.records();
     assert_eq!(records.all("task_runs"), []);

@@ -7,7 +7,6 @@ use figaro_base::ids::{ChatId, TopicId};
 use figaro_domain::conversation::{Conversation, Message, Role};
 use figaro_offline::model::{Gate, ModelRequest, Reply};
 use figaro_offline::telegram::{Say, View};
-use figaro_store::{ConversationStore, SessionStore};
 use serde_json::{Value, json};
 
 use super::task_tools::{now, scene, start};
@@ -331,7 +330,7 @@ async fn a_name_that_fails_is_tried_again_with_later_exchanges_and_not_for_ever(
     let own = asked.iter().filter(|request| request.user_text().contains("first words")).count();
     assert_eq!(own, 3);
     let store = world.stored().await;
-    let session = store.sessions(here(BOB)).await.unwrap().remove(0);
+    let session = store.sessions().of_conversation(here(BOB)).await.unwrap().remove(0);
     assert_eq!((session.name, session.naming_tries), (None, 3));
 }
 
@@ -404,7 +403,7 @@ async fn a_topic_without_a_title_gets_the_name_of_its_first_session() {
     let store = world.stored().await;
     let of_topic = |topic| Conversation { chat: ChatId(BOB), topic: Some(TopicId(topic)) };
     for (topic, name) in [(chosen, "Cutting trees"), (renamed, "Digging holes")] {
-        let session = store.sessions(of_topic(topic)).await.unwrap().remove(0);
+        let session = store.sessions().of_conversation(of_topic(topic)).await.unwrap().remove(0);
         assert_eq!(session.name.unwrap().text, name);
     }
     assert_eq!(world.refused(), Vec::<String>::new());
@@ -416,10 +415,10 @@ async fn a_kill_while_a_session_is_deleted_leaves_all_of_it_or_nothing() {
     let (mut whole, mut gone) = (0, 0);
     for delay in [0, 2, 5, 10, 20, 40] {
         let store = world.stored().await;
-        let session = store.new_session(here(BOB), now()).await.unwrap();
+        let session = store.conversations().new_session(here(BOB), now()).await.unwrap();
         for number in 0..400 {
             let words = format!("message {number} {}", "of many words ".repeat(10));
-            store.append(Message::new(session.id, Role::User, words, now())).await.unwrap();
+            store.conversations().append(Message::new(session.id, Role::User, words, now())).await.unwrap();
         }
         drop(store);
         let bot = start(&world, &[]).await;
@@ -433,9 +432,10 @@ async fn a_kill_while_a_session_is_deleted_leaves_all_of_it_or_nothing() {
         tokio::time::sleep(Duration::from_millis(delay)).await;
         bot.kill();
         let store = world.stored().await;
-        let left = store.recent(session.id, usize::MAX).await.unwrap().len();
-        let known = store.session_by_id(session.id).await.unwrap();
-        let listed = store.sessions(here(BOB)).await.unwrap().iter().any(|one| one.id == session.id);
+        let left = store.conversations().recent(session.id, usize::MAX).await.unwrap().len();
+        let known = store.sessions().find(session.id).await.unwrap();
+        let listed =
+            store.sessions().of_conversation(here(BOB)).await.unwrap().iter().any(|one| one.id == session.id);
         match known {
             Some(_) => assert!(left == 400 && listed, "{left} messages are left"),
             None => assert!(left == 0 && !listed, "{left} messages are left"),
@@ -448,7 +448,7 @@ async fn a_kill_while_a_session_is_deleted_leaves_all_of_it_or_nothing() {
         world.shows(BOB, number(&card["message_id"]), "").await;
         world.caught_up().await;
         assert!(bot.stop().success());
-        assert_eq!(world.stored().await.session_by_id(session.id).await.unwrap(), None, "after {delay} ms");
+        assert_eq!(world.stored().await.sessions().find(session.id).await.unwrap(), None, "after {delay} ms");
     }
     assert_eq!(whole + gone, 6);
 }

@@ -8,7 +8,6 @@ use figaro_domain::chat::{ChatConfig, ConfigPatch};
 use figaro_domain::config_change::ChangingTurn;
 use figaro_offline::model::{Gate, Part, Reply};
 use figaro_offline::telegram::{Say, Standing, View};
-use figaro_store::SettingsStore;
 use serde_json::{Value, json};
 
 use super::task_tools::{CAROL, listed, now, recurring, scene, start};
@@ -45,7 +44,7 @@ async fn changes(world: &World, who: (i64, i64), said: &str, change: Value) -> V
 }
 
 async fn settings(world: &World, chat: i64) -> ChatConfig {
-    world.stored().await.chat_config(ChatId(chat)).await.unwrap()
+    world.stored().await.settings().chat_config(ChatId(chat)).await.unwrap()
 }
 
 async fn config(world: &World, chat: i64) -> String {
@@ -247,7 +246,7 @@ async fn however_a_turn_ends_what_it_changed_is_shown_once() {
     bot.kill();
     let kept = world.stored().await;
     let deny = figaro_domain::access::AccessChange::DenyUser(figaro_base::ids::UserId::telegram(BOB));
-    assert!(kept.change_access(deny, AuditActor::Bot).await.unwrap());
+    assert!(kept.settings().change_access(deny, AuditActor::Bot).await.unwrap());
     drop(kept);
     world.when("be killed", Reply::text("Here again."));
     let _bot = start(&world, &[]).await;
@@ -275,7 +274,7 @@ async fn a_change_that_cannot_be_read_any_more_is_told_all_the_same() {
     // Nobody may go on with one of the turns.
     let kept = world.stored().await;
     let deny = figaro_domain::access::AccessChange::DenyUser(figaro_base::ids::UserId::telegram(BOB));
-    assert!(kept.change_access(deny, AuditActor::Bot).await.unwrap());
+    assert!(kept.settings().change_access(deny, AuditActor::Bot).await.unwrap());
     drop(kept);
     let records = world.records();
     let changes = records.all("config_changes");
@@ -327,10 +326,10 @@ async fn after_a_day_it_is_too_late() {
     };
     let (turn, change) = loud(25).await;
     let old = turn.run;
-    kept.change_chat_config_in_turn(ChatId(BOB), change, turn).await.unwrap();
+    kept.settings().change_chat_config_in_turn(ChatId(BOB), change, turn).await.unwrap();
     let (turn, change) = loud(23).await;
     let young = turn.run;
-    kept.change_chat_config_in_turn(ChatId(CAROL), change, turn).await.unwrap();
+    kept.settings().change_chat_config_in_turn(ChatId(CAROL), change, turn).await.unwrap();
     drop(kept);
     let _bot = start(&world, &[]).await;
     let card = world.told(BOB, BOB, "/config").await;

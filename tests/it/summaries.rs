@@ -8,7 +8,6 @@ use figaro_domain::conversation::Conversation;
 use figaro_domain::summary::Summary;
 use figaro_offline::model::{Gate, ModelRequest, Reply};
 use figaro_offline::telegram::Say;
-use figaro_store::{ConversationStore, SessionStore, SummaryStore};
 use serde_json::{Value, json};
 
 use super::history::texts;
@@ -79,9 +78,9 @@ async fn stored(bot: &Bot, count: usize) {
 async fn tiled(world: &World) -> Vec<Summary> {
     let store = world.stored().await;
     let here = Conversation { chat: ChatId(ANN), topic: None };
-    let session = store.current_session(here).await.unwrap().unwrap();
-    let all = store.summaries(session).await.unwrap();
-    let messages = store.recent(session, 1_000).await.unwrap();
+    let session = store.sessions().current(here).await.unwrap().unwrap();
+    let all = store.summaries().of_session(session).await.unwrap();
+    let messages = store.conversations().recent(session, 1_000).await.unwrap();
     let mut next = 0;
     for summary in &all {
         assert_eq!(summary.start, next, "{all:?}");

@@ -6,7 +6,6 @@ use chrono::TimeDelta;
 use figaro_domain::task::{Reason, RunStatus, Task};
 use figaro_offline::model::{ModelRequest, Reply};
 use figaro_offline::telegram::View;
-use figaro_store::TaskStore;
 use serde_json::{Value, json};
 
 use super::agents::TUTOR;
@@ -128,7 +127,7 @@ async fn the_agent_of_a_task_is_chosen_with_a_button() {
     assert!(request.instructions().contains(TOLD), "{}", request.instructions());
     assert_eq!(request.tool_names(), ["add_note"]);
     assert!(bot.stop().success());
-    assert_eq!(world.stored().await.tasks(task.place.chat).await.unwrap()[0].agent, "tutor");
+    assert_eq!(world.stored().await.tasks().of_chat(task.place.chat).await.unwrap()[0].agent, "tutor");
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use figaro_domain::schedule::Schedule;
 use figaro_domain::task::{NewTask, Reason, RunStatus, Task};
 use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Say, View};
-use figaro_store::{TaskAdded, TaskLimits, TaskStore};
+use figaro_store::{TaskAdded, TaskLimits};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};
@@ -70,13 +70,13 @@ pub async fn keep(world: &World, tasks: &[&Task]) {
     let store = world.stored().await;
     for task in tasks {
         let limits = TaskLimits { per_chat: 100, per_user: 100 };
-        assert_eq!(store.add_task(task, limits).await.unwrap(), TaskAdded::New);
+        assert_eq!(store.tasks().add(task, limits).await.unwrap(), TaskAdded::New);
     }
 }
 
 /// How the due times of a task ended, while no bot runs.
 pub async fn ends(world: &World, task: TaskId) -> Vec<(RunStatus, Option<Reason>)> {
-    let runs = world.stored().await.task_runs(task).await.unwrap();
+    let runs = world.stored().await.tasks().runs(task).await.unwrap();
     runs.into_iter().map(|run| (run.status, run.error)).collect()
 }
 
@@ -331,7 +331,7 @@ async fn a_run_has_no_other_tools_and_no_other_chats() {
         assert!(!offered.contains(&name), "{name}");
     }
     assert!(bot.stop().success());
-    assert_eq!(world.stored().await.tasks(ChatId(TEAM)).await.unwrap().len(), 1);
+    assert_eq!(world.stored().await.tasks().of_chat(ChatId(TEAM)).await.unwrap().len(), 1);
 }
 
 #[tokio::test]

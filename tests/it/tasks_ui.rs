@@ -12,7 +12,7 @@ use figaro_domain::task::{
 };
 use figaro_offline::model::{Gate, Reply};
 use figaro_offline::telegram::{Failure, Say, Standing, View};
-use figaro_store::{TaskAdded, TaskLimits, TaskStore};
+use figaro_store::{TaskAdded, TaskLimits};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};
@@ -59,12 +59,13 @@ impl World {
         let store = self.stored().await;
         for task in tasks {
             let limits = TaskLimits { per_chat: 100, per_user: 100 };
-            assert_eq!(store.add_task(task, limits).await.unwrap(), TaskAdded::New);
+            assert_eq!(store.tasks().add(task, limits).await.unwrap(), TaskAdded::New);
         }
     }
 
     async fn change(&self, task: TaskId, change: TaskChange, now: DateTime<Utc>) {
-        let changed = self.stored().await.change_tasks(vec![(task, change)], Vec::new(), now).await.unwrap();
+        let changed =
+            self.stored().await.tasks().change(vec![(task, change)], Vec::new(), now).await.unwrap();
         assert!(changed[0].is_some());
     }
 
@@ -210,9 +211,9 @@ async fn a_task_is_run_now_once_at_a_time() {
     }
     bot.stop();
     let store = world.stored().await;
-    let runs = store.task_runs(joke.id).await.unwrap();
+    let runs = store.tasks().runs(joke.id).await.unwrap();
     assert!(runs.len() == 1 && runs[0].by_hand && runs[0].error.is_none(), "{runs:?}");
-    let kept = store.task(joke.id).await.unwrap().unwrap();
+    let kept = store.tasks().find(joke.id).await.unwrap().unwrap();
     assert_eq!((kept.state, kept.next), (State::Active, joke.next), "its own time is still to come");
     assert_eq!(world.asked().len(), 1);
 }
@@ -477,8 +478,8 @@ async fn times_and_missed_runs_are_edited_by_buttons() {
     }
     bot.stop();
     let store = world.stored().await;
-    assert_eq!(store.task(news.id).await.unwrap().unwrap().if_missed, IfMissed::Ask);
-    let moved = store.task(call.id).await.unwrap().unwrap();
+    assert_eq!(store.tasks().find(news.id).await.unwrap().unwrap().if_missed, IfMissed::Ask);
+    let moved = store.tasks().find(call.id).await.unwrap().unwrap();
     assert_eq!(moved.next, call.next.map(|at| at + TimeDelta::minutes(10)));
 }
 
@@ -498,7 +499,7 @@ async fn a_single_run_that_has_passed_is_put_off_from_now() {
     let before = now();
     assert_eq!(world.press(ANN, &card, "+10 min").await, "Saved.");
     bot.stop();
-    let put_off = world.stored().await.task(call.id).await.unwrap().unwrap();
+    let put_off = world.stored().await.tasks().find(call.id).await.unwrap().unwrap();
     let next = put_off.next.unwrap();
     assert_eq!(put_off.state, State::Active);
     assert!(next >= before + TimeDelta::minutes(10) && next <= now() + TimeDelta::minutes(10), "{next}");
@@ -543,7 +544,7 @@ async fn tasks_of_a_group_rest_while_the_bot_is_not_in_it() {
     let late = world.forged(ANN, &list, "tasks:back:yes").await;
     assert_eq!(late, GONE);
     bot.stop();
-    let kept = world.stored().await.task(own.id).await.unwrap().unwrap();
+    let kept = world.stored().await.tasks().find(own.id).await.unwrap().unwrap();
     assert_eq!(kept.state, State::Paused(PauseReason::Person));
 }
 

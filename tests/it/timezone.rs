@@ -12,7 +12,7 @@ use figaro_domain::schedule::Schedule;
 use figaro_domain::task::{NewTask, Task, TaskChange, TaskEdit};
 use figaro_offline::model::{ModelRequest, Reply};
 use figaro_offline::telegram::{Say, Standing};
-use figaro_store::{SettingsStore, TaskLimits, TaskStore};
+use figaro_store::TaskLimits;
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};
@@ -87,7 +87,7 @@ impl World {
         let store = self.stored().await;
         let now = now();
         for task in tasks {
-            store.add_task(task, TaskLimits { per_chat: 50, per_user: 50 }).await.unwrap();
+            store.tasks().add(task, TaskLimits { per_chat: 50, per_user: 50 }).await.unwrap();
         }
         let place = tasks[0].place.clone();
         let question = PendingDelivery {
@@ -96,16 +96,16 @@ impl World {
             ..PendingDelivery::new(RunId::new(), place, String::new(), now)
         };
         let touch = (tasks[0].id, TaskChange::Edit(TaskEdit::default()));
-        store.change_tasks(vec![touch], vec![question], now).await.unwrap();
+        store.tasks().change(vec![touch], vec![question], now).await.unwrap();
         let asked = ConfigPatch { zone_asked: Some(now - ago), ..ConfigPatch::default() };
-        store.change_chat_config(ChatId(chat), asked).await.unwrap();
+        store.settings().change_chat_config(ChatId(chat), asked).await.unwrap();
     }
 
     async fn zones_of(&self, tasks: &[Task]) -> Vec<(String, bool)> {
         let store = self.stored().await;
         let mut zones = Vec::new();
         for task in tasks {
-            let task = store.task(task.id).await.unwrap().unwrap();
+            let task = store.tasks().find(task.id).await.unwrap().unwrap();
             zones.push((task.zone.name().to_owned(), task.zone_assumed));
         }
         zones
@@ -380,7 +380,7 @@ async fn a_question_of_long_ago_is_open_no_more_and_one_that_has_its_answer_is_n
     world.asked_of(ANN, TimeDelta::minutes(61), &[assumed(task(ANN, "News", Tz::UTC))]).await;
     world.asked_of(BOB, TimeDelta::zero(), &[assumed(task(BOB, "News", Tz::UTC))]).await;
     let here = ConfigPatch { timezone: Some(Some(Tz::Europe__Riga)), ..ConfigPatch::default() };
-    world.stored().await.change_chat_config(ChatId(BOB), here).await.unwrap();
+    world.stored().await.settings().change_chat_config(ChatId(BOB), here).await.unwrap();
     world.otherwise(Reply::text("I see."));
     let _bot = world.start_open().await;
     world.answers(ANN, 1).await;

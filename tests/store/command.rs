@@ -9,8 +9,7 @@ use figaro_config::{EngineKind, StoreUrl};
 use figaro_domain::conversation::Conversation;
 use figaro_domain::external::ExternalName;
 use figaro_offline::model::Reply;
-use figaro_store::kv::KvStore;
-use figaro_store::{ConversationStore, ExternalStore, NoteStore, SettingsStore};
+use figaro_store::Store;
 use serde_json::json;
 
 use crate::support::calls::asked;
@@ -34,7 +33,7 @@ pub async fn talked(kind: EngineKind) -> World {
     says(&world, ANN, "Hello Ann.").await;
     call(&world, (ANN, ANN), "a note", "add_note", json!({"key": "films", "content": "Alien"})).await;
     assert!(bot.stop().success());
-    world.stored_by(kind).await.keep_external(&terminal()).await.unwrap();
+    world.stored_by(kind).await.external().keep(&terminal()).await.unwrap();
     world
 }
 
@@ -89,9 +88,10 @@ async fn a_store_moves_to_the_other_engine_and_back_with_all_that_is_in_it() {
         says(&world, ANN, "Alien.").await;
         assert!(bot.stop().success());
         let moved = world.stored_by(to).await;
-        assert_eq!(moved.notes(ChatId(ANN)).await.unwrap().len(), 1);
-        let (travel, work) = (moved.external(&terminal()).await.unwrap(), ExternalName::terminal("work"));
-        assert!(travel.is_some() && Some(moved.keep_external(&work).await.unwrap()) != travel);
+        assert_eq!(moved.notes().of_chat(ChatId(ANN)).await.unwrap().len(), 1);
+        let (travel, work) =
+            (moved.external().find(&terminal()).await.unwrap(), ExternalName::terminal("work"));
+        assert!(travel.is_some() && Some(moved.external().keep(&work).await.unwrap()) != travel);
     }
 }
 
@@ -131,10 +131,10 @@ async fn a_store_that_named_no_bot_names_it_in_its_copy() {
     drop(old);
     done(&world, &["copy", "sled:./data", "redb:./data"]).await;
     let store = world.stored_by(Redb).await;
-    assert_eq!(store.chat_config(ChatId(ANN)).await.unwrap().language.as_deref(), Some("de"));
+    assert_eq!(store.settings().chat_config(ChatId(ANN)).await.unwrap().language.as_deref(), Some("de"));
     drop(store);
-    let other = KvStore::open(&url(&world, Redb), BotId(1)).await.unwrap();
-    assert_eq!(other.chat_config(ChatId(ANN)).await.unwrap().language, None);
+    let other = Store::open(&url(&world, Redb), BotId(1)).await.unwrap();
+    assert_eq!(other.settings().chat_config(ChatId(ANN)).await.unwrap().language, None);
 }
 
 #[tokio::test]
@@ -251,7 +251,7 @@ async fn compacting_gives_space_back() {
     assert!(size() < before / 2, "{said}");
     assert!(said.contains(&before.to_string()), "{said}");
     let world_again = world.stored_by(Redb).await;
-    assert_eq!(world_again.notes(ChatId(ANN)).await.unwrap().len(), 1);
+    assert_eq!(world_again.notes().of_chat(ChatId(ANN)).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -272,8 +272,8 @@ async fn a_store_of_the_other_engine_is_used_and_no_second_one_made_beside_it() 
 async fn a_store_of_another_bot_is_named() {
     let world = World::new().await;
     let here = Conversation { chat: ChatId(ANN), topic: None };
-    let store = KvStore::open(&url(&world, Redb), BotId(1)).await.unwrap();
-    store.session(here, chrono::DateTime::UNIX_EPOCH).await.unwrap();
+    let store = Store::open(&url(&world, Redb), BotId(1)).await.unwrap();
+    store.conversations().session(here, chrono::DateTime::UNIX_EPOCH).await.unwrap();
     drop(store);
     let bot = with(&world, Redb).spawn();
     bot.logged("but of another").await;

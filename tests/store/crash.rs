@@ -9,7 +9,6 @@ use figaro_base::ids::ChatId;
 use figaro_offline::Runtime;
 use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
 use figaro_offline::telegram::{Failure, View};
-use figaro_store::NoteStore;
 use serde_json::{Value, json};
 
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World, listener};
@@ -148,7 +147,7 @@ async fn nothing_was_done_twice(world: &World, model: &OfflineModel, asked: usiz
     let store = world.stored().await;
     for chat in [ANN, BOB] {
         let notes: Vec<String> =
-            store.notes(ChatId(chat)).await.unwrap().into_iter().map(|note| note.content).collect();
+            store.notes().of_chat(ChatId(chat)).await.unwrap().into_iter().map(|note| note.content).collect();
         let polls: Vec<Value> = world.telegram.view(|view| {
             view.bot_messages(chat).into_iter().map(|m| m["poll"]["question"].clone()).collect()
         });

@@ -7,7 +7,6 @@ use figaro_base::ids::ChatId;
 use figaro_config::EngineKind::{Redb, Sled};
 use figaro_config::StoreUrl;
 use figaro_offline::model::Reply;
-use figaro_store::NoteStore;
 use serde_json::{Value, json};
 
 use super::command::{talked, url, with};
@@ -194,6 +193,6 @@ async fn a_stream_goes_from_one_to_the_other() {
     assert!(imported.status.success(), "{imported:?}");
     let new = StoreUrl::new(Sled, world.folder.path().join("new"));
     let bot = figaro_base::ids::BotId(world.telegram.bot_id());
-    let store = figaro_store::kv::KvStore::open(&new, bot).await.unwrap();
-    assert_eq!(store.notes(ChatId(ANN)).await.unwrap().len(), 1);
+    let store = figaro_store::Store::open(&new, bot).await.unwrap();
+    assert_eq!(store.notes().of_chat(ChatId(ANN)).await.unwrap().len(), 1);
 }

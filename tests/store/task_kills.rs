@@ -16,7 +16,7 @@ use figaro_domain::task::{IfMissed, NewTask, RunStatus, Task};
 use figaro_offline::Runtime;
 use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
 use figaro_offline::telegram::Failure;
-use figaro_store::{TaskAdded, TaskLimits, TaskStore};
+use figaro_store::{TaskAdded, TaskLimits};
 use serde_json::json;
 
 use crate::support::{ANN, BOB, TIMEOUT, World, listener};
@@ -31,7 +31,7 @@ async fn due_in(world: &World, chat: i64, prompt: &str, after: TimeDelta) -> Tas
     let new = NewTask { place, creator, language: None, prompt, schedule, zone, zone_assumed: false };
     let task = Task { if_missed: IfMissed::RunOnce, ..Task::new(new, now) };
     let limits = TaskLimits { per_chat: 1000, per_user: 1000 };
-    assert_eq!(world.stored().await.add_task(&task, limits).await.unwrap(), TaskAdded::New);
+    assert_eq!(world.stored().await.tasks().add(&task, limits).await.unwrap(), TaskAdded::New);
     task.id
 }
 
@@ -63,7 +63,7 @@ async fn killed_while_the_model_thinks_it_is_delivered_once() {
     assert!(bot.stop().success());
     gate.open();
     assert_eq!(delivered(&world, ANN), once("Hello!", 1));
-    let last = world.stored().await.task(task).await.unwrap().unwrap().last.unwrap();
+    let last = world.stored().await.tasks().find(task).await.unwrap().unwrap().last.unwrap();
     assert_eq!((last.status, last.message.is_some()), (RunStatus::Delivered, true));
 }
 
@@ -100,7 +100,7 @@ async fn where_telegrams_answer_was_lost_it_is_repeated_once_at_most() {
     let bot = world.start().await;
     assert!(bot.stop().success());
     assert_eq!(delivered(&world, ANN), once("Hello!", 2));
-    let runs = world.stored().await.task_runs(task).await.unwrap();
+    let runs = world.stored().await.tasks().runs(task).await.unwrap();
     assert_eq!(runs.len(), 1, "{runs:?}");
 }
 
@@ -124,7 +124,7 @@ async fn where_telegrams_answer_is_lost_every_time_it_is_given_up_and_told() {
     let bot = world.start().await;
     assert!(bot.stop().success());
     assert_eq!(world.bot_texts(ANN), texts);
-    let last = world.stored().await.task(task).await.unwrap().unwrap().last.unwrap();
+    let last = world.stored().await.tasks().find(task).await.unwrap().unwrap().last.unwrap();
     assert_eq!(last.status, RunStatus::Failed);
 }
 

@@ -16,7 +16,6 @@ use figaro_ledger::sum;
 use figaro_offline::Runtime;
 use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Part, Reply};
 use figaro_offline::telegram::{Failure, View};
-use figaro_store::NoteStore;
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
@@ -111,7 +110,7 @@ async fn started(recipe: &Recipe) -> Bot {
 }
 
 async fn notes(world: &World) -> Vec<Note> {
-    world.stored().await.notes(ChatId(ANN)).await.unwrap()
+    world.stored().await.notes().of_chat(ChatId(ANN)).await.unwrap()
 }
 
 /// Has the model say what a turn that is killed there needs, until it is killed and after that.

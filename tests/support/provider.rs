@@ -3,7 +3,6 @@
 use chrono::{Days, Timelike};
 use figaro_base::clock::Clock;
 use figaro_domain::usage::Spending;
-use figaro_store::UsageStore;
 
 use super::World;
 use super::bot::Recipe;
@@ -38,7 +37,7 @@ impl World {
         let today = Clock::system().now().date_naive();
         let days =
             today.checked_sub_days(Days::new(2)).unwrap()..=today.checked_add_days(Days::new(2)).unwrap();
-        store.spent(days).await.unwrap()
+        store.usage().spent(days).await.unwrap()
     }
 
     /// The bot with one provider and none to stand in for it.

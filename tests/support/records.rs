@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use figaro_base::ids::BotId;
 use figaro_config::{EngineKind, StoreUrl};
+use figaro_store::Store;
 use figaro_store::engine::{self, Batch, Engine, Entry, Keys};
-use figaro_store::kv::KvStore;
 use serde_json::Value;
 
 use super::World;
@@ -102,14 +102,14 @@ impl World {
     }
 
     /// The store of the world's bot, which has stopped.
-    pub async fn stored(&self) -> KvStore {
-        KvStore::open(&self.store_url(), BotId(self.telegram.bot_id())).await.unwrap()
+    pub async fn stored(&self) -> Store {
+        Store::open(&self.store_url(), BotId(self.telegram.bot_id())).await.unwrap()
     }
 
     /// The same where this engine keeps it.
-    pub async fn stored_by(&self, kind: EngineKind) -> KvStore {
+    pub async fn stored_by(&self, kind: EngineKind) -> Store {
         let url = StoreUrl::new(kind, self.folder.path().join("data"));
-        KvStore::open(&url, BotId(self.telegram.bot_id())).await.unwrap()
+        Store::open(&url, BotId(self.telegram.bot_id())).await.unwrap()
     }
 
     /// The records of the world's bot, which has stopped.

@@ -13,7 +13,7 @@ pub struct Languages {
     /// The texts for people, by language.
     pub locales: Arc<Locales>,
     /// The settings of chats, their languages among them.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
 }
 
 impl Languages {

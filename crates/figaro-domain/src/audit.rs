@@ -1,5 +1,5 @@
 //! The audit log: what was decided, changed and undone, as a chain of entries each of which holds the hash of the one before. The
-//! store keeps it (`store::kv::records::audit`). An entry has ids and names of methods and rules, never words of anybody.
+//! store keeps it (`store::records::audit`). An entry has ids and names of methods and rules, never words of anybody.
 
 use chrono::{DateTime, Utc};
 use ring::digest::{SHA256, digest};

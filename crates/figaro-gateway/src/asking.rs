@@ -18,7 +18,6 @@ use figaro_domain::message::{Inbound, Speaker};
 use figaro_domain::origin::Origin;
 use figaro_domain::session::SessionChange;
 use figaro_policy::access::Standing;
-use figaro_store::{ConversationStore, ExternalStore, SessionStore};
 
 /// The kind of client that asks over HTTP and does not name itself.
 const CLIENT: &str = "http";
@@ -46,7 +45,7 @@ pub(super) async fn ask(
 ) -> Result<Follower, ApiError> {
     let Entry { caller, wishes, target, room, slot } = entry;
     let spot = match target {
-        Target::Session(name) => caller.in_conversation(gateway.store.keep_external(&name).await?),
+        Target::Session(name) => caller.in_conversation(gateway.store.external().keep(&name).await?),
         Target::Alone(spot) => spot,
     };
     if let Some(session) = &wishes.session {
@@ -111,11 +110,12 @@ fn part(caller: &Caller, spot: Spot, requested: &Requested, words: String, now: 
 
 /// Has the session of a place be called as its caller calls it.
 async fn named(gateway: &Gateway, spot: &Spot, name: &str) -> Result<(), ApiError> {
-    let session = gateway.store.session(spot.place.conversation(), gateway.clock.now()).await?;
+    let session =
+        gateway.store.conversations().session(spot.place.conversation(), gateway.clock.now()).await?;
     if session.external_name.is_none() {
         let change =
             SessionChange { external_name: Some(name.trim().to_owned()), ..SessionChange::default() };
-        gateway.store.change_session(session.id, change).await?;
+        gateway.store.sessions().change(session.id, change).await?;
     }
     Ok(())
 }

@@ -10,7 +10,6 @@ use super::gateway::Gateway;
 use super::models::may_ask;
 use figaro_agent::turn::queue::admission::{Full, Refusal, Slot};
 use figaro_domain::external::ExternalName;
-use figaro_store::ExternalStore;
 
 /// A question whose body is still to be read.
 #[derive(Debug)]
@@ -54,7 +53,7 @@ impl FromRequestParts<Gateway> for Entry {
         let slot = match &target {
             Target::Session(name) => {
                 // A name that is new is kept once the question was read.
-                let known = gateway.store.external(name).await?;
+                let known = gateway.store.external().find(name).await?;
                 let user = match known {
                     Some(conversation) => caller.in_conversation(conversation).user,
                     None => caller.person().unwrap_or_else(|| caller.unknown(name)),

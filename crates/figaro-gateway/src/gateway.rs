@@ -16,7 +16,7 @@ use figaro_base::telemetry::vitals::Vitals;
 use figaro_config::ModelAliases;
 use figaro_ledger::Ledger;
 use figaro_prompts::Prompts;
-use figaro_store::kv::KvStore;
+use figaro_store::Store;
 
 /// What the handlers work with. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ pub struct Gateway {
     /// Whether something is remembered of people.
     pub remembers: bool,
     /// The store of the bot.
-    pub store: Arc<KvStore>,
+    pub store: Store,
     /// Makes summaries that callers ask for.
     pub summariser: Summariser,
     /// Counts what happens.

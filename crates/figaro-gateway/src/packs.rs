@@ -5,7 +5,6 @@ use super::caller::Spot;
 use super::error::ApiError;
 use super::gateway::Gateway;
 use figaro_domain::chat::{ConfigPatch, MAX_PACKS, PackChange};
-use figaro_store::SettingsStore;
 
 /// Refuses packs that cannot be chosen.
 ///
@@ -30,12 +29,16 @@ pub(super) fn check(gateway: &Gateway, packs: &[String]) -> Result<(), ApiError>
 /// If the store fails.
 pub(super) async fn choose(gateway: &Gateway, spot: &Spot, packs: &[String]) -> Result<(), ApiError> {
     let chat = spot.place.chat;
-    let chosen = gateway.store.chat_config(chat).await?.packs;
+    let chosen = gateway.store.settings().chat_config(chat).await?.packs;
     let left = chosen.iter().filter(|name| !packs.contains(name)).map(|name| (name, false));
     let taken = packs.iter().filter(|name| !chosen.contains(name)).map(|name| (name, true));
     for (name, is_chosen) in left.chain(taken) {
         let pack = Some(PackChange { name: name.clone(), is_chosen });
-        gateway.store.change_chat_config(chat, ConfigPatch { pack, ..ConfigPatch::default() }).await?;
+        gateway
+            .store
+            .settings()
+            .change_chat_config(chat, ConfigPatch { pack, ..ConfigPatch::default() })
+            .await?;
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use super::sessions::{Found, found};
 use figaro_base::ids::{EntryId, PinId, SessionId};
 use figaro_domain::conversation::Message;
 use figaro_domain::pin::{MAX_CONTENT_CHARS, Pin, PinType};
-use figaro_store::{MemoryStore, PinAdded, PinStore};
+use figaro_store::PinAdded;
 
 /// So many messages are looked through at a time.
 const AT_ONCE: usize = 500;
@@ -45,7 +45,7 @@ pub(super) async fn list(
     Path(name): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     let Found { spot, session } = found(&gateway, &caller, &name).await?;
-    let pins = gateway.store.pins(spot.place.chat).await?;
+    let pins = gateway.store.pins().of_chat(spot.place.chat).await?;
     // What Figaro notes for itself, such as when a session began, stands in no prompt.
     let is_listed = |pin: &&Pin| pin.session == session.id && pin.is_shown_in(session.id);
     let pins: Vec<Value> = pins.iter().filter(is_listed).map(entities::pin).collect();
@@ -85,7 +85,7 @@ pub(super) async fn add(
         let is_part = source.text.trim() != content;
         pin = Pin { source_message_id: Some(source.id), source: Some(source.key()), is_part, ..pin };
     }
-    match gateway.store.add_pin(&pin).await? {
+    match gateway.store.pins().add(&pin).await? {
         PinAdded::New => Ok((StatusCode::CREATED, Json(entities::pin(&pin)))),
         PinAdded::Already(id) => Ok((StatusCode::OK, Json(entities::pin(&Pin { id, ..pin })))),
         PinAdded::Full => Err(ApiError::conflict("there is no room for more pins: remove one")),
@@ -100,7 +100,7 @@ async fn message_of(
 ) -> Result<Option<Arc<Message>>, ApiError> {
     let mut from = 0;
     loop {
-        let read = gateway.store.messages_from(session, from, AT_ONCE).await?;
+        let read = gateway.store.messages().messages_from(session, from, AT_ONCE).await?;
         if let Some(found) = read.iter().find(|message| message.id == id) {
             return Ok(Some(found.clone()));
         }
@@ -130,9 +130,9 @@ pub(super) async fn remove(
     let none = || ApiError::not_found("no_pin", "there is no such pin");
     let Found { spot, session } = found(&gateway, &caller, &session).await?;
     let pin: PinId = pin.parse().map_err(|_odd| none())?;
-    let pins = gateway.store.pins(spot.place.chat).await?;
+    let pins = gateway.store.pins().of_chat(spot.place.chat).await?;
     if !pins.iter().any(|known| known.id == pin && known.session == session.id) {
         return Err(none());
     }
-    gateway.store.remove_pin(spot.place.chat, pin).await?.map(|_| StatusCode::NO_CONTENT).ok_or_else(none)
+    gateway.store.pins().remove(spot.place.chat, pin).await?.map(|_| StatusCode::NO_CONTENT).ok_or_else(none)
 }

@@ -15,7 +15,6 @@ use figaro_config::Rights;
 use figaro_domain::conversation::Session;
 use figaro_domain::erasure::{Erasure, Forgotten};
 use figaro_domain::facts::OwnChange;
-use figaro_store::{ErasureStore, ExternalStore, FactStore, MemoryStore, SessionStore};
 
 /// So many things are given at once where nobody says how many, and at most.
 const USUAL: usize = 50;
@@ -87,9 +86,9 @@ fn unknown() -> ApiError {
 pub(super) async fn found(gateway: &Gateway, caller: &Caller, name: &str) -> Result<Found, ApiError> {
     caller.require(may_see, "sessions")?;
     let none = || ApiError::not_found("no_session", "there is no session of this name");
-    let conversation = gateway.store.external(&caller.session(name)?).await?.ok_or_else(none)?;
-    let current = gateway.store.current_session(conversation).await?.ok_or_else(none)?;
-    let session = gateway.store.session_by_id(current).await?.ok_or_else(none)?;
+    let conversation = gateway.store.external().find(&caller.session(name)?).await?.ok_or_else(none)?;
+    let current = gateway.store.sessions().current(conversation).await?.ok_or_else(none)?;
+    let session = gateway.store.sessions().find(current).await?.ok_or_else(none)?;
     Ok(Found { spot: caller.in_conversation(conversation), session })
 }
 
@@ -105,9 +104,9 @@ pub(super) async fn list(
     caller.require(may_see, "sessions")?;
     let (home, page) = (caller.home().ok_or_else(unknown)?, page(query)?);
     let mut sessions = Vec::new();
-    if let Some(home) = gateway.store.external(&home).await? {
-        for end in gateway.store.session_ends(home.chat).await? {
-            let session = gateway.store.session_by_id(end.session).await?;
+    if let Some(home) = gateway.store.external().find(&home).await? {
+        for end in gateway.store.messages().session_ends(home.chat).await? {
+            let session = gateway.store.sessions().find(end.session).await?;
             sessions.extend(session.filter(|session| session.external_name.is_some()));
         }
     }
@@ -130,8 +129,8 @@ pub(super) async fn one(
     Path(name): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     let Found { spot, session } = found(&gateway, &caller, &name).await?;
-    let outline = gateway.store.outline(session.id).await?;
-    let stats = gateway.store.session_stats(spot.place.chat, session.id).await?;
+    let outline = gateway.store.sessions().outline(session.id).await?;
+    let stats = gateway.store.sessions().stats(spot.place.chat, session.id).await?;
     let mut shown = entities::session(&session);
     if let Some(shown) = shown.as_object_mut() {
         let stats = json!({
@@ -158,7 +157,7 @@ pub(super) async fn erase(
 ) -> Result<StatusCode, ApiError> {
     let Found { spot, session } = found(&gateway, &caller, &name).await?;
     let what = Erasure::of_external(spot.place.conversation(), session.id, spot.user);
-    match gateway.store.erase(&what, gateway.clock.now()).await? {
+    match gateway.store.erasures().erase(&what, gateway.clock.now()).await? {
         Forgotten::Done(_) => {
             gateway.hub.forget_conversation(spot.place.conversation());
             Ok(StatusCode::NO_CONTENT)
@@ -183,7 +182,7 @@ pub(super) async fn messages(
     let Found { session, .. } = found(&gateway, &caller, &name).await?;
     let from = page.after.map_or(0, |after| after.saturating_add(1));
     let limit = page.limit();
-    let mut found = gateway.store.messages_from(session.id, from, limit + 1).await?;
+    let mut found = gateway.store.messages().messages_from(session.id, from, limit + 1).await?;
     let is_before = |index: u32| page.before.is_none_or(|before| index < before);
     found.retain(|message| is_before(message.index));
     let has_more = found.len() > limit;
@@ -203,7 +202,7 @@ pub(super) async fn memories(
     caller: Caller,
 ) -> Result<Json<Value>, ApiError> {
     let person = person(&caller)?;
-    let memories = gateway.store.memories(&person).await?;
+    let memories = gateway.store.facts().of_person(&person).await?;
     let shown = memories.iter().filter(|memory| memory.is_active()).map(entities::memory);
     Ok(Json(json!({"object": "list", "data": shown.collect::<Vec<_>>()})))
 }
@@ -221,7 +220,7 @@ pub(super) async fn remove_memory(
     let none = || ApiError::not_found("no_memory", "there is no such memory");
     let memory: MemoryId = id.parse().map_err(|_odd| none())?;
     let now = gateway.clock.now();
-    let removed = gateway.store.change_memory(&person, memory, OwnChange::Remove, now).await?;
+    let removed = gateway.store.facts().change(&person, memory, OwnChange::Remove, now).await?;
     removed.ok_or_else(none)?;
     // Answers tell what was remembered.
     gateway.hub.forget_caller(&caller.identity());
@@ -234,7 +233,7 @@ pub(super) async fn remove_memory(
 /// If nobody knows who asks.
 pub(super) async fn forget(State(gateway): State<Gateway>, caller: Caller) -> Result<Json<Value>, ApiError> {
     let person = person(&caller)?;
-    let erased = gateway.store.erase_memories(&person).await?;
+    let erased = gateway.store.facts().erase(&person).await?;
     // Answers tell what was remembered.
     gateway.hub.forget_caller(&caller.identity());
     Ok(Json(json!({"erased": erased})))

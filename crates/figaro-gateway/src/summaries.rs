@@ -17,7 +17,6 @@ use super::sessions::{Found, found};
 use figaro_agent::turn::summaries::{Unmade, Wanted};
 use figaro_base::ids::EntryId;
 use figaro_domain::usage::Usage;
-use figaro_store::SummaryStore;
 
 /// The body of a request for a summary.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -37,7 +36,7 @@ pub(super) async fn list(
     Path(name): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     let Found { session, .. } = found(&gateway, &caller, &name).await?;
-    let summaries = gateway.store.summaries(session.id).await?;
+    let summaries = gateway.store.summaries().of_session(session.id).await?;
     let summaries: Vec<Value> =
         summaries.iter().filter(|summary| !summary.is_stale()).map(entities::summary).collect();
     Ok(Json(json!({"object": "list", "data": summaries})))

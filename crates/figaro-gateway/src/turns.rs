@@ -20,7 +20,6 @@ use super::said::Said;
 use super::sse::{self, Dialect};
 use figaro_agent::delivery::{Told, TurnEvent, TurnEventKind};
 use figaro_base::ids::RequestId;
-use figaro_store::ExternalStore;
 
 /// Follows a turn.
 ///
@@ -49,7 +48,7 @@ pub(super) async fn follow_session(
     Path(session): Path<String>,
 ) -> Result<Response, ApiError> {
     caller.require(may_ask, "questions")?;
-    let conversation = gateway.store.external(&caller.session(&session)?).await?;
+    let conversation = gateway.store.external().find(&caller.session(&session)?).await?;
     let turn = conversation.and_then(|conversation| gateway.hub.newest_in(conversation));
     let turn = turn.filter(|turn| turn.is_of(&caller.identity()));
     let turn =

@@ -248,7 +248,7 @@ impl Ledger {
     /// whole or taken back: a bill that nobody receives is settled.
     pub(super) async fn keep(self: &Arc<Self>, bill: Bill) -> Result<Bill, LedgerError> {
         let (done, kept) = oneshot::channel();
-        let store = Arc::clone(&self.store);
+        let store = self.store.clone();
         self.background.spawn("reserve", async move {
             let stored = match bill.reservation() {
                 Some(reservation) => store.reserve(&reservation).await,

@@ -41,7 +41,7 @@ pub use tree::{DrawnBy, Tree};
 pub struct Ledger {
     /// The way to the models.
     pub models: Arc<Models>,
-    store: Arc<dyn UsageStore>,
+    store: UsageStore,
     prices: Prices,
     caps: Caps,
     background_percent: u64,
@@ -79,7 +79,7 @@ pub struct LedgerParts {
     /// The way to the models.
     pub models: Arc<Models>,
     /// Where it is kept.
-    pub store: Arc<dyn UsageStore>,
+    pub store: UsageStore,
     /// The prices of models.
     pub prices: Prices,
     /// Bounds of a day.

@@ -1,6 +1,5 @@
 //! The ledger with a provider and a store of its own making: caps hold whatever calls do, and at any moment.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
@@ -14,16 +13,17 @@ use tokio::time::Instant;
 use super::bill::{Bill, Room};
 use super::call::LOOK_AGAIN;
 use super::*;
-use figaro_base::ids::{ChatId, ReservationId, UserId};
+use figaro_base::ids::{BotId, ChatId, UserId};
 use figaro_base::text::estimate_tokens;
 use figaro_config::{OfModel, TokenPrice};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::Generation;
-use figaro_domain::usage::Reservation;
+
 use figaro_domain::usage::{self, Payer};
 use figaro_policy::budget::MAX_ASKED_OUTPUT;
 use figaro_provider::embed::{EmbedError, Embedded, Embedder, Purpose};
 use figaro_provider::{Capabilities, Event, EventStream, Finish, Item, Provider, Request};
+use figaro_store::Store;
 
 /// What a call of the fake provider does, by the number in its question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,52 +105,10 @@ impl Provider for Talker {
     }
 }
 
-/// A store in memory; closed, nothing is set aside in it.
-#[derive(Debug)]
-struct Books {
-    open: watch::Sender<bool>,
-    reserved: Mutex<BTreeMap<String, Reservation>>,
-    spent: Mutex<Vec<Spending>>,
-}
-
-#[async_trait]
-impl UsageStore for Books {
-    async fn reserve(&self, reservation: &Reservation) -> Result<(), StoreError> {
-        drop(self.open.subscribe().wait_for(|open| *open).await);
-        self.reserved.lock().insert(reservation.id.to_string(), reservation.clone());
-        Ok(())
-    }
-
-    async fn book(&self, spending: &Spending, reserved: Option<ReservationId>) -> Result<(), StoreError> {
-        tokio::task::yield_now().await;
-        if let Some(id) = reserved {
-            self.reserved.lock().remove(&id.to_string()).expect("it was set aside before");
-        }
-        self.spent.lock().push(spending.clone());
-        Ok(())
-    }
-
-    async fn book_reserved(&self) -> Result<(), StoreError> {
-        let left = std::mem::take(&mut *self.reserved.lock());
-        self.spent.lock().extend(left.into_values().map(|reservation| reservation.most));
-        Ok(())
-    }
-
-    async fn spent(&self, days: RangeInclusive<NaiveDate>) -> Result<Vec<Spending>, StoreError> {
-        let mut spent = self.spent.lock().clone();
-        spent.retain(|spending| days.contains(&spending.day));
-        Ok(spent)
-    }
-
-    async fn tell_of_caps(&self, _day: NaiveDate) -> Result<bool, StoreError> {
-        Ok(false)
-    }
-}
-
 struct World {
     ledger: Arc<Ledger>,
     talker: Arc<Talker>,
-    books: Arc<Books>,
+    books: UsageStore,
     /// Minutes since the start.
     minutes: Arc<AtomicI64>,
     background: TaskTracker,
@@ -171,13 +129,11 @@ fn evening() -> DateTime<Utc> {
 
 impl World {
     async fn new(caps: Caps) -> Self {
-        let books =
-            Books { open: watch::Sender::new(true), reserved: Mutex::default(), spent: Mutex::default() };
-        Self::with(caps, Arc::new(books)).await
+        Self::with(caps, Store::in_memory(BotId(1)).usage()).await
     }
 
     /// `fake:known` is asked, and `fake:unknown` of unknown price stands in for it.
-    async fn with(caps: Caps, books: Arc<Books>) -> Self {
+    async fn with(caps: Caps, books: UsageStore) -> Self {
         let talker = Arc::new(Talker { open: watch::Sender::new(true), asked: Mutex::default() });
         let providers: [Arc<dyn Provider>; 1] = [talker.clone()];
         let models = Models::new(providers, name("fake:known"), vec![name("fake:unknown")]);
@@ -214,10 +170,12 @@ impl World {
     /// Waits until every bill is booked: nothing must be left set aside then, and the figures must agree.
     async fn settled(self) -> Spent {
         assert!(self.background.finish(Duration::from_secs(1)).await);
-        assert_eq!(self.books.reserved.lock().len(), 0, "set aside in the store");
         assert_eq!(self.ledger.today().day.reserved, Spent::default(), "set aside in memory");
         let date = self.ledger.date();
         let stored = sum(&self.books.spent(date..=date).await.unwrap());
+        self.books.book_reserved().await.unwrap();
+        let with_reserved = sum(&self.books.spent(date..=date).await.unwrap());
+        assert_eq!(with_reserved, stored, "set aside in the store");
         assert_eq!(self.ledger.spent_today(), stored);
         stored
     }
@@ -391,20 +349,6 @@ async fn a_call_waits_for_what_another_may_leave() {
     drop(first);
     drop(second.await.unwrap());
     assert!(begun.elapsed() < LOOK_AGAIN, "it was woken");
-    assert_eq!(world.settled().await, Spent::default());
-}
-
-#[tokio::test]
-async fn a_call_given_up_while_it_is_set_aside_leaves_nothing() {
-    let world = World::new(tokens(9_000)).await;
-    world.books.open.send_replace(false);
-    {
-        let call = world.begin(Course::Whole);
-        tokio::pin!(call);
-        assert!(futures::poll!(call.as_mut()).is_pending());
-        assert!(world.ledger.today().day.reserved.tokens > 0);
-    }
-    world.books.open.send_replace(true);
     assert_eq!(world.settled().await, Spent::default());
 }
 

@@ -68,7 +68,7 @@ impl Kept {
 /// The indexes in memory. Cheap to clone; clones share them.
 #[derive(Debug, Clone)]
 pub struct Chats {
-    store: Arc<dyn MemoryStore>,
+    store: MemoryStore,
     clock: Clock,
     meaning: Option<Meaning>,
     kept: Arc<Mutex<HashMap<ChatId, Kept>>>,
@@ -77,7 +77,7 @@ pub struct Chats {
 impl Chats {
     /// None yet, of the messages in this store.
     #[must_use]
-    pub fn new(store: Arc<dyn MemoryStore>, clock: Clock) -> Self {
+    pub fn new(store: MemoryStore, clock: Clock) -> Self {
         Self { store, clock, meaning: None, kept: Arc::default() }
     }
 
@@ -150,8 +150,8 @@ impl Chats {
     }
 
     /// The messages of the store.
-    pub(super) fn store(&self) -> &dyn MemoryStore {
-        &*self.store
+    pub(super) fn store(&self) -> &MemoryStore {
+        &self.store
     }
 
     /// Makes the vectors; `None` where words alone count.

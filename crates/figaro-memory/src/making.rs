@@ -46,7 +46,7 @@ struct Lacking {
 #[derive(Debug, Clone)]
 pub struct VectorMaker {
     chats: Chats,
-    settings: Arc<dyn SettingsStore>,
+    settings: SettingsStore,
     default_zone: Tz,
     background: TaskTracker,
     /// The chats at work, and whether a turn has ended there meanwhile.
@@ -56,12 +56,7 @@ pub struct VectorMaker {
 impl VectorMaker {
     /// For these chats, with the zones that they set; `background` tracks the work and ends it.
     #[must_use]
-    pub fn new(
-        chats: Chats,
-        settings: Arc<dyn SettingsStore>,
-        default_zone: Tz,
-        background: TaskTracker,
-    ) -> Self {
+    pub fn new(chats: Chats, settings: SettingsStore, default_zone: Tz, background: TaskTracker) -> Self {
         Self { chats, settings, default_zone, background, busy: Arc::default() }
     }
 

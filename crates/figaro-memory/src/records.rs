@@ -35,9 +35,9 @@ const BELONGS: u32 = 2;
 #[derive(Debug, Clone)]
 pub struct RecordBooks {
     /// The records.
-    pub store: Arc<dyn RecordStore>,
+    pub store: RecordStore,
     /// The settings of chats: their packs and zones.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// The packs there are.
     pub prompts: Arc<Prompts>,
     /// The zone of chats that set none.
@@ -63,7 +63,7 @@ impl RecordBooks {
             return Ok(Book::default());
         }
         let zone = config.timezone.unwrap_or(self.default_zone);
-        Ok(Book::new(packs, self.store.records(chat).await?, zone))
+        Ok(Book::new(packs, self.store.of_chat(chat).await?, zone))
     }
 }
 

@@ -27,8 +27,8 @@ use figaro_policy::budget::Caps;
 use figaro_provider::embed::{EmbedError, Embedded, Embedder, Purpose};
 use figaro_provider::models::Models;
 use figaro_provider::price::Prices;
-use figaro_store::kv::KvStore;
-use figaro_store::{Imported, MemoryStore};
+use figaro_store::Imported;
+use figaro_store::Store;
 
 const CHATS: usize = 3;
 /// So many sessions has each chat.
@@ -126,14 +126,14 @@ impl Embedder for Halves {
 
 struct Scene {
     _folder: TempDir,
-    store: Arc<KvStore>,
+    store: Store,
 }
 
 impl Scene {
     async fn with(all: &[Said]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = StoreUrl::new(EngineKind::ALL[0], folder.path().join("data"));
-        let store = Arc::new(KvStore::open(&url, BotId(1)).await.unwrap());
+        let store = Store::open(&url, BotId(1)).await.unwrap();
         let mut messages: Vec<Vec<Imported>> = vec![Vec::new(); CHATS * SESSIONS];
         for (at, said) in (0_i32..).zip(all) {
             let role = if said.by_person { Role::User } else { Role::Assistant };
@@ -145,13 +145,13 @@ impl Scene {
         }
         for (at, some) in messages.into_iter().enumerate() {
             let (of_chat, number) = (at / SESSIONS, at % SESSIONS);
-            store.import(chat(of_chat), session(of_chat, number), some).await.unwrap();
+            store.messages().import(chat(of_chat), session(of_chat, number), some).await.unwrap();
         }
         Self { _folder: folder, store }
     }
 
     fn chats(&self) -> Chats {
-        Chats::new(self.store.clone(), Clock::system())
+        Chats::new(self.store.messages(), Clock::system())
     }
 }
 
@@ -161,7 +161,7 @@ impl Scene {
         let none = ModelName { provider: String::new(), model: String::new() };
         let parts = LedgerParts {
             models: Arc::new(Models::new(Vec::new(), none, Vec::new())),
-            store: self.store.clone(),
+            store: self.store.usage(),
             prices: Prices::default(),
             caps: Caps::default(),
             background_percent: 10,
@@ -246,7 +246,7 @@ proptest! {
                 prop_assert_eq!(compared(&first), compared(&read_again), "read from its blocks");
                 let after_restart = found(&scene.chats(), asked).await;
                 prop_assert_eq!(compared(&first), compared(&after_restart), "after a restart");
-                scene.store.drop_index(chat(asked.chat)).await.unwrap();
+                scene.store.messages().drop_index(chat(asked.chat)).await.unwrap();
                 let made_anew = found(&scene.chats(), asked).await;
                 prop_assert_eq!(compared(&first), compared(&made_anew), "made anew");
             }

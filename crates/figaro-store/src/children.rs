@@ -1,47 +1,18 @@
-//! The port for children: the runs of agents that a turn has asked.
+//! Children: the runs of agents that a turn has asked.
 
-use std::fmt::Debug;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use super::error::StoreError;
+use super::key;
+use super::records::{calls, children};
+use crate::{ChildStore, Result};
 use figaro_base::ids::RunId;
-use figaro_domain::child::{ChildOutcome, ChildRun, NewChild};
+use figaro_domain::child::{ChildOutcome, ChildRun, MAX_CHILDREN, NewChild};
 use figaro_domain::conversation::Message;
 use figaro_domain::tool::ToolCall;
-use figaro_domain::turn::Step;
+use figaro_domain::turn::{Checkpoint, Step};
 use figaro_domain::usage::Usage;
-
-type Result<T> = std::result::Result<T, StoreError>;
-
-/// The children of turns, and what they did so far.
-#[async_trait]
-pub trait ChildStore: Debug + Send + Sync {
-    /// Begins a child, durably; gives the one that this call of this parent has begun before, if there is one, as it is. `None`
-    /// if the turn is not on record any more, or has as many as it may ([`MAX_CHILDREN`](figaro_domain::child::MAX_CHILDREN)).
-    async fn begin_child(&self, new: NewChild) -> Result<Option<ChildRun>>;
-    /// Records a step of a child, in one durable write: what the model said, the state of its machine, the calls that start,
-    /// and what it took so far. Of a child whose turn has ended nothing is kept.
-    async fn record_child_step(&self, child: &ChildRun, step: Step, spent: ChildSpent) -> Result<()>;
-    /// Records how a call of a child ended and appends its result, in one durable write. Of a child whose turn has ended nothing
-    /// is kept.
-    async fn child_tool_ended(&self, child: &ChildRun, call: &ToolCall, result: Message) -> Result<()>;
-    /// Ends a child, durably, unless it has ended: the first outcome counts. Gives the outcome that counts.
-    async fn end_child(
-        &self,
-        child: &ChildRun,
-        outcome: ChildOutcome,
-        spent: ChildSpent,
-    ) -> Result<ChildOutcome>;
-    /// What a child said and what its calls gave, oldest first.
-    async fn child_messages(&self, child: RunId) -> Result<Vec<Arc<Message>>>;
-    /// All children of a turn, those of its children too, in the order in which they began.
-    async fn children(&self, root: RunId) -> Result<Vec<ChildRun>>;
-    /// Forgets the children that began before this time, apart from those of turns at work. Returns how many.
-    async fn expire_children(&self, before: DateTime<Utc>) -> Result<usize>;
-}
 
 /// What a child and its own children took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,4 +21,104 @@ pub struct ChildSpent {
     pub usage: Usage,
     /// What they cost in nano-dollars; `None` where the price is not known.
     pub nano_usd: Option<u64>,
+}
+
+impl ChildStore {
+    /// Begins a child, durably; gives the one that this call of this parent has begun before, if there is one, as it is. `None`
+    /// if the turn is not on record any more, or has as many as it may ([`MAX_CHILDREN`](figaro_domain::child::MAX_CHILDREN)).
+    pub async fn begin(&self, new: NewChild) -> Result<Option<ChildRun>> {
+        self.0
+            .change_durably("begin a child", move |tables, changes| {
+                let known = children::of_turn(tables, new.root)?;
+                let is_it = |child: &ChildRun| child.parent == new.parent && child.call == new.call;
+                if let Some(child) = known.iter().find(|child| is_it(child)) {
+                    return Ok(Some(child.clone()));
+                }
+                if !children::is_at_work(tables, new.root)? || known.len() >= MAX_CHILDREN {
+                    return Ok(None);
+                }
+                let child = ChildRun::begin(new.clone());
+                children::put(tables, changes, &child)?;
+                Ok(Some(child))
+            })
+            .await
+    }
+
+    /// Records a step of a child, in one durable write: what the model said, the state of its machine, the calls that start,
+    /// and what it took so far. Of a child whose turn has ended nothing is kept.
+    pub async fn record_step(&self, child: &ChildRun, step: Step, spent: ChildSpent) -> Result<()> {
+        let child = child.clone();
+        self.0
+            .change_durably("store a step of a child", move |tables, changes| {
+                let Some(mut child) = children::going_on(tables, &child)? else { return Ok(()) };
+                let Step { state, said, calls: started } = step.clone();
+                let from = tables.child_messages.next_index(&key::id(child.id))?;
+                if let Some(state) = state {
+                    child.checkpoint = Some(Checkpoint { state, from });
+                }
+                (child.usage, child.nano_usd) = (spent.usage, spent.nano_usd);
+                children::put(tables, changes, &child)?;
+                if let Some(said) = said {
+                    children::append(tables, changes, child.id, said)?;
+                }
+                calls::put(tables, changes, child.id, &started)
+            })
+            .await
+    }
+
+    /// Records how a call of a child ended and appends its result, in one durable write. Of a child whose turn has ended nothing
+    /// is kept.
+    pub async fn tool_ended(&self, child: &ChildRun, call: &ToolCall, result: Message) -> Result<()> {
+        let (child, call) = (child.clone(), call.clone());
+        self.0
+            .change_durably("store a tool result of a child", move |tables, changes| {
+                let Some(child) = children::going_on(tables, &child)? else { return Ok(()) };
+                calls::put(tables, changes, child.id, std::slice::from_ref(&call))?;
+                children::append(tables, changes, child.id, result.clone())
+            })
+            .await
+    }
+
+    /// Ends a child, durably, unless it has ended: the first outcome counts. Gives the outcome that counts.
+    pub async fn end(
+        &self,
+        child: &ChildRun,
+        outcome: ChildOutcome,
+        spent: ChildSpent,
+    ) -> Result<ChildOutcome> {
+        let child = child.clone();
+        self.0
+            .change_durably("end a child", move |tables, changes| {
+                let Some(mut stored) = children::find(tables, &child)? else { return Ok(outcome.clone()) };
+                stored.end(outcome.clone());
+                // Where its turn has ended meanwhile, what it took counts all the same.
+                (stored.usage, stored.nano_usd) = (spent.usage, spent.nano_usd);
+                children::put(tables, changes, &stored)?;
+                Ok(stored.outcome.unwrap_or_else(|| outcome.clone()))
+            })
+            .await
+    }
+
+    /// What a child said and what its calls gave, oldest first.
+    pub async fn messages(&self, child: RunId) -> Result<Vec<Arc<Message>>> {
+        self.0
+            .read("read the messages of a child", move |tables| {
+                Ok(tables.child_messages.list(&key::id(child))?.into_iter().map(Arc::new).collect())
+            })
+            .await
+    }
+
+    /// All children of a turn, those of its children too, in the order in which they began.
+    pub async fn of_run(&self, root: RunId) -> Result<Vec<ChildRun>> {
+        self.0.read("read the children of a turn", move |tables| children::of_turn(tables, root)).await
+    }
+
+    /// Forgets the children that began before this time, apart from those of turns at work. Returns how many.
+    pub async fn expire(&self, before: DateTime<Utc>) -> Result<usize> {
+        self.0
+            .change("forget the children of old turns", move |tables, changes| {
+                children::expire(tables, changes, before)
+            })
+            .await
+    }
 }

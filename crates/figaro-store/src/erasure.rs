@@ -1,48 +1,153 @@
-//! The port for what people have Figaro forget.
+//! What people have Figaro forget. It looks through whole chats, so it runs on threads of its own.
 
-use std::fmt::Debug;
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
+use tokio::task::spawn_blocking;
 
-use super::error::StoreError;
-use figaro_base::ids::{ChatId, MessageId, UserId};
+use super::fault::Fault;
+use super::records::due;
+use super::records::erasure::SaidSearch;
+use super::records::erasure::{self, Looks};
+use super::snapshot::Unreadable;
+use super::tables::{META, NAMES, Tables};
+use crate::Store;
+use crate::{ErasureStore, Result};
+use figaro_base::ids::{ChatId, MessageId};
 use figaro_domain::erasure::{Erasure, Forgotten, Said, SaidAt};
 
-type Result<T> = std::result::Result<T, StoreError>;
+/// So often what is to be erased is looked for while others write in the chat; after that they have to wait.
+const TRIES: usize = 3;
 
-/// What words are looked for, and in which messages.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SaidSearch {
-    /// The chat, with all its topics.
-    pub chat: ChatId,
-    /// What stands in a message, in any case and order: each word, or a part of one.
-    pub words: String,
-    /// Only what is this person's to forget; `None` for everybody's.
-    pub of: Option<UserId>,
-    /// The newest so many are given.
-    pub limit: usize,
-}
-
-/// Erases what people want forgotten. What is erased is found by no later read. Its bytes are in the files of the store until
-/// these are rewritten; that this is to be done is stored in the same write.
-#[async_trait]
-pub trait ErasureStore: Debug + Send + Sync {
+impl ErasureStore {
     /// The message that Telegram calls so, or one that is a part of it; `None` if it is not kept.
-    async fn said(&self, chat: ChatId, message: MessageId) -> Result<Option<Said>>;
+    pub async fn said(&self, chat: ChatId, message: MessageId) -> Result<Option<Said>> {
+        self.0.aside("look for a message", move |parts| erasure::said(parts, chat, message)).await
+    }
+
     /// The message that is kept there; `None` if there is none, or it is of another chat.
-    async fn said_at(&self, chat: ChatId, at: SaidAt) -> Result<Option<Said>>;
+    pub async fn said_at(&self, chat: ChatId, at: SaidAt) -> Result<Option<Said>> {
+        self.0.read("look for a message", move |tables| erasure::said_at(tables, chat, at)).await
+    }
+
     /// The messages with some words, the newest first.
-    async fn said_with(&self, search: &SaidSearch) -> Result<Vec<Said>>;
+    pub async fn said_with(&self, search: &SaidSearch) -> Result<Vec<Said>> {
+        let search = search.clone();
+        self.0.aside("look for messages", move |parts| erasure::said_with(parts, &search)).await
+    }
+
     /// Erases, in one durable write. What is not there any more is passed over.
-    async fn erase(&self, what: &Erasure, now: DateTime<Utc>) -> Result<Forgotten>;
+    pub async fn erase(&self, what: &Erasure, now: DateTime<Utc>) -> Result<Forgotten> {
+        let mut forgotten = None;
+        for _ in 0..TRIES {
+            forgotten = self.0.try_to_erase(what, now).await?;
+            if forgotten.is_some() {
+                break;
+            }
+        }
+        let forgotten = match forgotten {
+            Some(forgotten) => forgotten,
+            None => self.0.erase_alone(what, now).await?,
+        };
+        self.0.shared.messages.clear();
+        self.0.tell_of_tasks();
+        self.0.shared.erasure_news.notify_one();
+        // What a summary loses is summarised anew.
+        self.0.shared.summary_news.notify_one();
+        Ok(forgotten)
+    }
+
     /// Since when something is erased and still in the files of the store; `None` if nothing is.
-    async fn rewrite_due(&self) -> Result<Option<DateTime<Utc>>>;
+    pub async fn rewrite_due(&self) -> Result<Option<DateTime<Utc>>> {
+        let due = self.0.read("read what is to be rewritten", due::due).await?;
+        Ok(due.map(|due| due.since))
+    }
+
     /// Rewrites the files of the store with only what is in it. Others read and write meanwhile. It begins `now`: what is
     /// erased while it runs stays due since then.
-    async fn rewrite(&self, now: DateTime<Utc>) -> Result<()>;
+    pub async fn rewrite(&self, now: DateTime<Utc>) -> Result<()> {
+        let operation = "rewrite its files";
+        let Some(then) = self.0.read(operation, due::due).await? else { return Ok(()) };
+        let store = self.0.clone();
+        let tables: Vec<&'static str> = [META].into_iter().chain(NAMES).collect();
+        let rewriting = spawn_blocking(move || store.shared.writer.engine().rewrite(&tables));
+        let rewritten =
+            rewriting.await.map_err(|error| self.0.error(Fault::Panic(error.to_string()), operation))?;
+        rewritten.map_err(|error| self.0.error(error.into(), operation))?;
+        self.0.change_durably(operation, |tables, changes| due::rewritten(tables, changes, &then, now)).await
+    }
+
     /// Wakes whoever waits for something to be erased.
-    fn erasure_news(&self) -> Arc<Notify>;
+    pub fn news(&self) -> Arc<Notify> {
+        Arc::clone(&self.0.shared.erasure_news)
+    }
+}
+
+/// Looks at a store for a moment each time, so that writers come in between.
+struct Parts<'a> {
+    store: &'a Store,
+    /// What could not be read.
+    unreadable: RefCell<Unreadable>,
+}
+
+impl Looks for Parts<'_> {
+    fn look<T>(
+        &self,
+        work: impl FnOnce(&Tables<'_>) -> std::result::Result<T, Fault>,
+    ) -> std::result::Result<T, Fault> {
+        self.store.shared.writer.read(|snapshot| {
+            let outcome = work(&Tables::of(snapshot));
+            self.unreadable.borrow_mut().extend(snapshot.unreadable());
+            outcome
+        })
+    }
+}
+
+impl Store {
+    /// Looks through the store part by part, on a thread where nothing else waits for it.
+    async fn aside<T, F>(&self, operation: &'static str, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Parts<'_>) -> std::result::Result<T, Fault> + Send + 'static,
+    {
+        let store = self.clone();
+        let looking = spawn_blocking(move || {
+            let parts = Parts { store: &store, unreadable: RefCell::default() };
+            (work(&parts), parts.unreadable.take())
+        });
+        let looked = looking.await.map_err(|error| self.error(Fault::Panic(error.to_string()), operation));
+        let (outcome, unreadable) = looked?;
+        if !unreadable.is_empty() {
+            self.change(operation, move |tables, _| tables.snapshot.set_aside_again(unreadable)).await?;
+        }
+        outcome.map_err(|fault| self.error(fault, operation))
+    }
+
+    /// Finds what is to be erased while others write, and erases it; `None` if they wrote where it was looked for.
+    async fn try_to_erase(&self, what: &Erasure, now: DateTime<Utc>) -> Result<Option<Forgotten>> {
+        let (watch, wanted) = (self.shared.writer.watch(), what.clone());
+        let mut found = self.aside("erase", move |parts| erasure::look_for(parts, &wanted)).await?;
+        self.change_durably("erase", |tables, changes| {
+            if !erasure::is_whole(tables, &found, what, &watch.written())? {
+                return Ok(None);
+            }
+            erasure::erase(tables, changes, &mut found, what, now).map(Some)
+        })
+        .await
+    }
+
+    /// The same while nobody else writes.
+    async fn erase_alone(&self, what: &Erasure, now: DateTime<Utc>) -> Result<Forgotten> {
+        let (store, handle, what) = (self.clone(), Handle::current(), what.clone());
+        let erasing = spawn_blocking(move || {
+            handle.block_on(store.change_durably("erase", |tables, changes| {
+                let mut found = erasure::look_for(tables, &what)?;
+                erasure::erase(tables, changes, &mut found, &what, now)
+            }))
+        });
+        erasing.await.map_err(|error| self.error(Fault::Panic(error.to_string()), "erase"))?
+    }
 }

@@ -1,20 +1,35 @@
-//! The port for the names of conversations outside Telegram. The HTTP gateway and the terminal call it.
+//! [`ExternalStore`]: names of conversations outside Telegram.
 
-use std::fmt::Debug;
-
-use async_trait::async_trait;
-
-use super::error::StoreError;
+use super::key;
+use super::records::external;
+use crate::{ExternalStore, Result};
 use figaro_domain::conversation::Conversation;
 use figaro_domain::external::ExternalName;
 
-/// Conversations outside Telegram, by their names.
-#[async_trait]
-pub trait ExternalStore: Debug + Send + Sync {
+impl ExternalStore {
     /// The conversation of this name; `None` if it was never kept, or was erased.
-    async fn external(&self, name: &ExternalName) -> Result<Option<Conversation>, StoreError>;
+    pub async fn find(&self, name: &ExternalName) -> Result<Option<Conversation>> {
+        let key = key::id(name);
+        self.0.read("look up a conversation", move |tables| tables.external.get(&key)).await
+    }
+
     /// The conversation of this name. A new name gets a number that no other name has, had or will have, in one durable write.
-    async fn keep_external(&self, name: &ExternalName) -> Result<Conversation, StoreError>;
+    pub async fn keep(&self, name: &ExternalName) -> Result<Conversation> {
+        // Only the first question of a conversation waits for a write.
+        if let Some(known) = self.find(name).await? {
+            return Ok(known);
+        }
+        let name = name.clone();
+        self.0
+            .change_durably("keep the name of a conversation", move |tables, changes| {
+                external::keep(tables, changes, &name)
+            })
+            .await
+    }
+
     /// `true` if a conversation outside Telegram has a name. Without one nobody can ask for it any more.
-    async fn is_named(&self, conversation: Conversation) -> Result<bool, StoreError>;
+    pub async fn is_named(&self, conversation: Conversation) -> Result<bool> {
+        let key = key::conversation(conversation);
+        self.0.read("look up a conversation", move |tables| tables.external_names.contains(&key)).await
+    }
 }

@@ -1,89 +1,18 @@
-//! The port for the memory of chats: their messages by where they stand, and the blocks of their indexes.
+//! [`MemoryStore`]: messages by where they stand, and blocks of indexes.
 
-use std::fmt::Debug;
 use std::sync::Arc;
 
-use async_trait::async_trait;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use chrono::TimeDelta;
 
-use super::error::StoreError;
-use figaro_base::ids::{ChatId, EntryId, RunId, SessionId};
-use figaro_domain::conversation::{EntryKey, Message};
-use figaro_domain::vector::ByteVector;
-
-type Result<T> = std::result::Result<T, StoreError>;
-
-/// How far a session goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SessionEnd {
-    /// The session whose messages are counted.
-    pub session: SessionId,
-    /// The index behind its last message that is there to stay: what a turn in progress has stored may be taken back.
-    pub next_index: u32,
-}
-
-/// A vector of a message, to be kept.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MessageVector {
-    /// Where the message stands.
-    pub place: EntryKey,
-    /// The message that it was made of: another may have come to its place, or it may have been edited.
-    pub of: Arc<Message>,
-    /// What was made of it.
-    pub vector: ByteVector,
-}
-
-/// A vector of a message of a session, as it is kept.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KeptVector {
-    /// The place of the message in the session.
-    pub index: u32,
-    /// The name of the model that made it: only vectors of one model can be compared.
-    pub model: String,
-    /// The vector; without numbers if it could not be read.
-    pub vector: ByteVector,
-}
-
-/// The messages of chats as their memory reads them, and what is kept of its indexes. An index can be made anew from the messages
-/// at any time: it is never the only place of anything.
-#[async_trait]
-pub trait MemoryStore: Debug + Send + Sync {
-    /// The chats that have sessions, in the order of their numbers.
-    async fn chats(&self) -> Result<Vec<ChatId>>;
-    /// All sessions of a chat, in all its topics, the oldest first.
-    async fn session_ends(&self, chat: ChatId) -> Result<Vec<SessionEnd>>;
-    /// The messages of a session from an index on, at most so many, oldest first, also those that a later try has replaced.
-    async fn messages_from(&self, session: SessionId, index: u32, limit: usize) -> Result<Vec<Arc<Message>>>;
-    /// The place of the question that a turn answers, by its id or by that of the question over HTTP; `None` where none is stored. Looked for in the sessions of its time.
-    async fn question_of(&self, run: RunId) -> Result<Option<EntryKey>>;
-    /// The message at each place; `None` where there is none.
-    async fn messages_at(&self, places: &[EntryKey]) -> Result<Vec<Option<Arc<Message>>>>;
-    /// The blocks of a chat's index, in order.
-    async fn index_blocks(&self, chat: ChatId) -> Result<Vec<Vec<u8>>>;
-    /// Adds a block behind the others. It is durable a moment later.
-    async fn add_index_block(&self, chat: ChatId, block: &[u8]) -> Result<()>;
-    /// The messages of a chat that were edited since its index was told of them.
-    async fn index_edits(&self, chat: ChatId) -> Result<Vec<EntryKey>>;
-    /// The index knows these messages as they were read, also those that are gone. Adds a block with what it knows of them now,
-    /// in the same write. One that was edited once more meanwhile is given again by [`Self::index_edits`].
-    async fn edits_indexed(
-        &self,
-        chat: ChatId,
-        block: Option<&[u8]>,
-        read: &[(EntryKey, Option<Arc<Message>>)],
-    ) -> Result<()>;
-    /// Removes all blocks of a chat's index. It is durable a moment later.
-    async fn drop_index(&self, chat: ChatId) -> Result<()>;
-    /// The vectors of a session's messages before an index, at most so many, newest first, whichever model made them.
-    async fn vectors_before(&self, session: SessionId, index: u32, limit: usize) -> Result<Vec<KeptVector>>;
-    /// Keeps vectors that the model of this name made, in place of those there are. One whose message is gone or says something
-    /// else by now is left out. Gives the places of those that are kept. It is durable a moment later.
-    async fn put_vectors(&self, model: &str, vectors: &[MessageVector]) -> Result<Vec<EntryKey>>;
-    /// Adds messages from elsewhere to a session of their own, durably, each with what it was called there; their indexes go
-    /// on from the last. The session is begun if there is none with this id.
-    async fn import(&self, chat: ChatId, session: SessionId, messages: Vec<Imported>) -> Result<()>;
-    /// What each of these messages was called where it was imported from; `None` for one that was not.
-    async fn imported_names(&self, messages: &[EntryId]) -> Result<Vec<Option<String>>>;
-}
+use super::key;
+use super::records::vectors::{KeptVector, MessageVector, SessionEnd};
+use super::records::{index, sessions, vectors};
+use crate::engine::Keys;
+use crate::{MemoryStore, Result};
+use figaro_base::ids::{ChatId, EntryId, RequestId, RunId, SessionId};
+use figaro_domain::conversation::{Conversation, EntryKey, Message, Role, Session};
 
 /// A message from elsewhere.
 #[derive(Debug, Clone)]
@@ -92,4 +21,207 @@ pub struct Imported {
     pub message: Message,
     /// What it was called.
     pub name: String,
+}
+
+impl MemoryStore {
+    /// The chats that have sessions, in the order of their numbers.
+    pub async fn chats(&self) -> Result<Vec<ChatId>> {
+        self.0
+            .read("read the chats", move |tables| {
+                let mut chats: Vec<ChatId> = Vec::new();
+                for found in tables.sessions_of.keys_of(&[])? {
+                    let chat = key::chat_in(&found?).filter(|chat| chats.last() != Some(chat));
+                    chats.extend(chat);
+                }
+                Ok(chats)
+            })
+            .await
+    }
+
+    /// All sessions of a chat, in all its topics, the oldest first.
+    pub async fn session_ends(&self, chat: ChatId) -> Result<Vec<SessionEnd>> {
+        self.0
+            .read("read the sessions of a chat", move |tables| {
+                let mut ends = Vec::new();
+                for found in tables.sessions_of.keys_of(&key::chat(chat))? {
+                    let found = found?;
+                    let Some(session) = key::session_in(&found) else { continue };
+                    // What a turn in progress has stored may be taken back.
+                    let turn = tables.turns.find(key::conversation_in(&found))?;
+                    let running = turn.filter(|turn| turn.session == session).map(|turn| turn.first_index);
+                    let next_index = match running {
+                        Some(first) => first,
+                        None => tables.messages.next_index(&key::id(session))?,
+                    };
+                    ends.push(SessionEnd { session, next_index });
+                }
+                ends.sort_unstable_by_key(|end| end.session);
+                Ok(ends)
+            })
+            .await
+    }
+
+    /// The messages of a session from an index on, at most so many, oldest first, also those that a later try has replaced.
+    pub async fn messages_from(
+        &self,
+        session: SessionId,
+        index: u32,
+        limit: usize,
+    ) -> Result<Vec<Arc<Message>>> {
+        self.0
+            .read("read the messages", move |tables| {
+                let range = Keys::from(key::message(session, index), &key::id(session));
+                let found = tables.messages.scan_range(&range)?;
+                found.take(limit).map(|item| item.map(|(_, message)| Arc::new(message))).collect()
+            })
+            .await
+    }
+
+    /// The place of the question that a turn answers, by its id or by that of the question over HTTP; `None` where none is stored. Looked for in the sessions of its time.
+    pub async fn question_of(&self, run: RunId) -> Result<Option<EntryKey>> {
+        // A question comes shortly before its turn, or a turn was put off.
+        let (begun, longest) = (run.created_at(), TimeDelta::days(1));
+        let request = RequestId::from_bytes(run.to_bytes());
+        self.0
+            .read("look for the question of a turn", move |tables| {
+                for session in tables.sessions.list(&[])? {
+                    if session.created_at > begun + longest || session.updated_at < begun - longest {
+                        continue;
+                    }
+                    for item in
+                        tables.messages.list_decoded(&key::id(session.id), &self.0.shared.messages)?.rev()
+                    {
+                        let message = item?;
+                        let is_asked = message.turn == Some(run) || message.request == Some(request);
+                        if message.role == Role::User && is_asked {
+                            return Ok(Some(message.key()));
+                        }
+                        if message.created_at < begun - longest {
+                            break;
+                        }
+                    }
+                }
+                Ok(None)
+            })
+            .await
+    }
+
+    /// The message at each place; `None` where there is none.
+    pub async fn messages_at(&self, places: &[EntryKey]) -> Result<Vec<Option<Arc<Message>>>> {
+        let decoded = &self.0.shared.messages;
+        self.0
+            .read("read the messages", move |tables| {
+                let one = |place: &EntryKey| {
+                    tables.messages.find_decoded(&key::message(place.session, place.index), decoded)
+                };
+                places.iter().map(one).collect()
+            })
+            .await
+    }
+
+    /// The blocks of a chat's index, in order.
+    pub async fn index_blocks(&self, chat: ChatId) -> Result<Vec<Vec<u8>>> {
+        self.0
+            .read("read the index of a chat", move |tables| {
+                let mut blocks = Vec::new();
+                for block in tables.index_blocks.list(&key::chat(chat))? {
+                    // One that is no block any more ends the index: what is behind it is indexed anew.
+                    let Ok(bytes) = STANDARD_NO_PAD.decode(block.as_bytes()) else { break };
+                    blocks.push(bytes);
+                }
+                Ok(blocks)
+            })
+            .await
+    }
+
+    /// Adds a block behind the others. It is durable a moment later.
+    pub async fn add_index_block(&self, chat: ChatId, block: &[u8]) -> Result<()> {
+        let block = STANDARD_NO_PAD.encode(block);
+        self.0
+            .change("store a part of the index", move |tables, changes| {
+                index::add(tables, changes, chat, &block)
+            })
+            .await
+    }
+
+    /// The messages of a chat that were edited since its index was told of them.
+    pub async fn index_edits(&self, chat: ChatId) -> Result<Vec<EntryKey>> {
+        self.0.read("read what was edited", move |tables| index::edits(tables, chat)).await
+    }
+
+    /// The index knows these messages as they were read, also those that are gone. Adds a block with what it knows of them now,
+    /// in the same write. One that was edited once more meanwhile is given again by [`Self::index_edits`].
+    pub async fn edits_indexed(
+        &self,
+        chat: ChatId,
+        block: Option<&[u8]>,
+        read: &[(EntryKey, Option<Arc<Message>>)],
+    ) -> Result<()> {
+        let block = block.map(|block| STANDARD_NO_PAD.encode(block));
+        self.0
+            .change("store a part of the index", |tables, changes| {
+                if let Some(block) = &block {
+                    index::add(tables, changes, chat, block)?;
+                }
+                index::caught_up(tables, changes, chat, read)
+            })
+            .await
+    }
+
+    /// Removes all blocks of a chat's index. It is durable a moment later.
+    pub async fn drop_index(&self, chat: ChatId) -> Result<()> {
+        self.0
+            .change("drop the index of a chat", move |tables, changes| index::drop_all(tables, changes, chat))
+            .await
+    }
+
+    /// The vectors of a session's messages before an index, at most so many, newest first, whichever model made them.
+    pub async fn vectors_before(
+        &self,
+        session: SessionId,
+        index: u32,
+        limit: usize,
+    ) -> Result<Vec<KeptVector>> {
+        self.0.read("read vectors", move |tables| vectors::before(tables, session, index, limit)).await
+    }
+
+    /// Keeps vectors that the model of this name made, in place of those there are. One whose message is gone or says something
+    /// else by now is left out. Gives the places of those that are kept. It is durable a moment later.
+    pub async fn put_vectors(&self, model: &str, made: &[MessageVector]) -> Result<Vec<EntryKey>> {
+        self.0.change("store vectors", |tables, changes| vectors::put(tables, changes, model, made)).await
+    }
+
+    /// Adds messages from elsewhere to a session of their own, durably, each with what it was called there; their indexes go
+    /// on from the last. The session is begun if there is none with this id.
+    pub async fn import(&self, chat: ChatId, session: SessionId, messages: Vec<Imported>) -> Result<()> {
+        self.0
+            .change_durably("import messages", move |tables, changes| {
+                let Some(last) = messages.last() else { return Ok(()) };
+                let now = last.message.created_at;
+                let known = tables.sessions.get(&key::id(session))?;
+                let conversation = Conversation { chat, topic: None };
+                let begun = || Session { id: session, ..Session::new(conversation, now) };
+                let mut record = known.unwrap_or_else(begun);
+                record.updated_at = record.updated_at.max(now);
+                sessions::put_current(tables, changes, &record)?;
+                // The places of what was erased are not given again.
+                let first = tables.messages.next_index(&key::id(session))?.max(record.erased_to);
+                for (Imported { mut message, name }, index) in messages.into_iter().zip(first..) {
+                    (message.session, message.index) = (session, index);
+                    changes.put(&tables.messages, key::message(session, index), &message)?;
+                    changes.put(&tables.imported, key::id(message.id), &name)?;
+                }
+                Ok(())
+            })
+            .await
+    }
+
+    /// What each of these messages was called where it was imported from; `None` for one that was not.
+    pub async fn imported_names(&self, messages: &[EntryId]) -> Result<Vec<Option<String>>> {
+        self.0
+            .read("read what messages were called", move |tables| {
+                messages.iter().map(|message| tables.imported.find(&key::id(*message))).collect()
+            })
+            .await
+    }
 }

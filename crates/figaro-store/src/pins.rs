@@ -1,45 +1,121 @@
-//! The port for pins.
+//! Pins.
 
-use std::fmt::Debug;
-
-use async_trait::async_trait;
-
-use super::error::StoreError;
-use figaro_base::ids::{ChatId, MessageId, PinId};
+use super::fault::Fault;
+use super::key;
+use super::records::pins::PinAdded;
+use super::records::{pins, session_list};
+use super::tables::Tables;
+use crate::{PinStore, Result};
+use figaro_base::ids::{ChatId, MessageId, PinId, SessionId};
 use figaro_domain::conversation::{Conversation, Message};
 use figaro_domain::pin::Pin;
 
-type Result<T> = std::result::Result<T, StoreError>;
+/// So many messages of a conversation are looked through for the one that a Telegram message carries.
+const LOOKED_THROUGH: usize = 3_000;
 
-/// What became of a pin that was to be added.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PinAdded {
-    /// It was stored.
-    New,
-    /// The chat has one with the same words, which stays; nothing was stored. Its id.
-    Already(PinId),
-    /// The chat has as many pins as it may; nothing was stored.
-    Full,
-}
-
-/// The pins of chats. What a full chat takes in is decided by [`figaro_domain::pinning`].
-#[async_trait]
-pub trait PinStore: Debug + Send + Sync {
+impl PinStore {
     /// All pins of a chat, oldest first.
-    async fn pins(&self, chat: ChatId) -> Result<Vec<Pin>>;
+    pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<Pin>> {
+        self.0
+            .read("read the pins", move |tables| {
+                let mut pins = tables.pins.list(&key::chat(chat))?;
+                pins.sort_by_key(|pin| (pin.created_at, pin.id));
+                Ok(pins)
+            })
+            .await
+    }
+
     /// Adds a pin to its chat, durably.
-    async fn add_pin(&self, pin: &Pin) -> Result<PinAdded>;
+    pub async fn add(&self, pin: &Pin) -> Result<PinAdded> {
+        let pin = pin.clone();
+        self.0.change_durably("store a pin", move |tables, changes| pins::add(tables, changes, &pin)).await
+    }
+
     /// Removes a pin, durably, and gives it; `None` if the chat has none with this id, or if Figaro itself keeps it.
-    async fn remove_pin(&self, chat: ChatId, pin: PinId) -> Result<Option<Pin>>;
+    pub async fn remove(&self, chat: ChatId, pin: PinId) -> Result<Option<Pin>> {
+        self.0
+            .change_durably("remove a pin", move |tables, changes| {
+                let pin = pins::of_people(tables, chat, pin)?;
+                pin.iter().for_each(|pin| changes.remove(&tables.pins, key::pin(chat, pin.id)));
+                Ok(pin)
+            })
+            .await
+    }
+
     /// Puts a removed pin back as it was, durably, whatever has been added since.
-    async fn restore_pin(&self, pin: &Pin) -> Result<()>;
-    /// Makes a pin more or less important, from 0 to 10, durably, and gives it; `None` as for [`Self::remove_pin`].
-    async fn weigh_pin(&self, chat: ChatId, pin: PinId, importance: f32) -> Result<Option<Pin>>;
+    pub async fn restore(&self, pin: &Pin) -> Result<()> {
+        let pin = pin.clone();
+        self.0.change_durably("put a pin back", move |tables, changes| pins::put(tables, changes, &pin)).await
+    }
+
+    /// Makes a pin more or less important, from 0 to 10, durably, and gives it; `None` as for [`Self::remove`].
+    pub async fn weigh(&self, chat: ChatId, pin: PinId, importance: f32) -> Result<Option<Pin>> {
+        self.0
+            .change_durably("change a pin", move |tables, changes| {
+                let Some(pin) = pins::of_people(tables, chat, pin)? else { return Ok(None) };
+                let pin = Pin { importance: importance.clamp(0.0, 10.0), ..pin };
+                pins::put(tables, changes, &pin)?;
+                Ok(Some(pin))
+            })
+            .await
+    }
+
     /// Has the pins of an edited message say what it says now, durably; those that were pinned for what it says no more go.
-    async fn follow_edit(&self, chat: ChatId, message: MessageId, words: &str) -> Result<()>;
+    pub async fn follow_edit(&self, chat: ChatId, message: MessageId, words: &str) -> Result<()> {
+        let is_pinned = self.0.read("read the pins", move |tables| {
+            let pins = tables.pins.list(&key::chat(chat))?;
+            Ok(pins.iter().any(|pin| pin.telegram == Some(message)))
+        });
+        // Most edits are of messages that nobody has pinned.
+        if !is_pinned.await? {
+            return Ok(());
+        }
+        let words = words.to_owned();
+        self.0
+            .change_durably("change the pins of a message", move |tables, changes| {
+                let rules = self.0.shared.pack_rules.in_chat(tables, chat)?;
+                pins::follow(tables, changes, chat, pins::Edit { message, words: &words, rules: &rules })
+            })
+            .await
+    }
+
     /// Keeps a pin of Figaro's own, durably, in place of the one that it replaces.
-    async fn keep_pin(&self, pin: &Pin) -> Result<()>;
+    pub async fn keep(&self, pin: &Pin) -> Result<()> {
+        let pin = pin.clone();
+        self.0.change_durably("store a pin", move |tables, changes| pins::keep(tables, changes, pin)).await
+    }
+
     /// The stored message that a Telegram message of a conversation carries, or a part of it: the newest such one, looked for
     /// among the last few thousand of its sessions. `None` where there is none or a later try has replaced it.
-    async fn carried_by(&self, conversation: Conversation, message: MessageId) -> Result<Option<Message>>;
+    pub async fn carried_by(
+        &self,
+        conversation: Conversation,
+        message: MessageId,
+    ) -> Result<Option<Message>> {
+        self.0.read("find a message", move |tables| carried_by(tables, conversation, message)).await
+    }
+}
+
+/// The newest stored message that a Telegram message of a conversation carries: first of the current session, then of the others,
+/// the newest first.
+fn carried_by(
+    tables: &Tables<'_>,
+    conversation: Conversation,
+    message: MessageId,
+) -> Result<Option<Message>, Fault> {
+    let current = tables.current.find(&key::conversation(conversation))?;
+    let mut sessions: Vec<SessionId> =
+        session_list::all(tables, conversation)?.into_iter().map(|session| session.id).collect();
+    sessions.sort_by_key(|session| Some(*session) != current);
+    let mut left = LOOKED_THROUGH;
+    for session in sessions {
+        for item in tables.messages.scan(&key::id(session))?.rev().take(left) {
+            let (_, found) = item?;
+            left -= 1;
+            if !found.replaced && found.telegram.contains(&message) {
+                return Ok(Some(found));
+            }
+        }
+    }
+    Ok(None)
 }

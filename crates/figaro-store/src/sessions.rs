@@ -1,70 +1,121 @@
-//! The port for the sessions of conversations as people see them: listed, named, switched to.
+//! [`SessionStore`]: the sessions of conversations as people list, name and delete them.
 
-use std::fmt::Debug;
-
-use async_trait::async_trait;
-use chrono::{DateTime, Utc};
-
-use super::error::StoreError;
+use super::key;
+use super::records::session_list::{Outline, SessionStats};
+use super::records::{pins, session_list};
+use crate::{Result, SessionStore};
 use figaro_base::ids::{ChatId, SessionId};
 use figaro_domain::conversation::{Conversation, Message, Session};
 use figaro_domain::session::SessionChange;
 
-type Result<T> = std::result::Result<T, StoreError>;
-
-/// What is said in a session.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outline {
-    /// The first words of a person in it.
-    pub first_words: Option<String>,
-    /// How many messages of people and of the model it has. Above 5,000 messages results of tools count too.
-    pub messages: u32,
-}
-
-/// What is kept of a session beside its messages, and how much these matter.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct SessionStats {
-    /// Its summaries, those that are to be made anew too.
-    pub summaries: usize,
-    /// What people pinned in it, and what was pinned for them.
-    pub pins: usize,
-    /// The mean importance, from 0 to 10, of its newest 5,000 messages of people and the model; `None` without any.
-    pub importance: Option<f32>,
-    /// When its oldest message of people and the model was written, UTC.
-    pub oldest: Option<DateTime<Utc>>,
-    /// When its newest one was, UTC.
-    pub newest: Option<DateTime<Utc>>,
-}
-
-/// The sessions of conversations.
-#[async_trait]
-pub trait SessionStore: Debug + Send + Sync {
+impl SessionStore {
     /// The sessions of a conversation, the one with the newest message first. One that nothing was said in and nothing was
     /// chosen for is left out, unless it is the current one.
-    async fn sessions(&self, conversation: Conversation) -> Result<Vec<Session>>;
+    pub async fn of_conversation(&self, conversation: Conversation) -> Result<Vec<Session>> {
+        self.0.read("read the sessions", move |tables| session_list::all(tables, conversation)).await
+    }
+
     /// The session that the next question of a conversation belongs to; `None` if it begins one.
-    async fn current_session(&self, conversation: Conversation) -> Result<Option<SessionId>>;
+    pub async fn current(&self, conversation: Conversation) -> Result<Option<SessionId>> {
+        self.0
+            .read("read the session", move |tables| tables.current.find(&key::conversation(conversation)))
+            .await
+    }
+
     /// A session by its id; `None` if there is none.
-    async fn session_by_id(&self, session: SessionId) -> Result<Option<Session>>;
+    pub async fn find(&self, session: SessionId) -> Result<Option<Session>> {
+        self.0.read("read a session", move |tables| tables.sessions.get(&key::id(session))).await
+    }
+
     /// What is said in a session; nothing if there is none.
-    async fn outline(&self, session: SessionId) -> Result<Outline>;
+    pub async fn outline(&self, session: SessionId) -> Result<Outline> {
+        self.0.read("read a session", move |tables| session_list::outline(tables, session)).await
+    }
+
     /// What is kept of a session of this chat.
-    async fn session_stats(&self, chat: ChatId, session: SessionId) -> Result<SessionStats>;
+    pub async fn stats(&self, chat: ChatId, session: SessionId) -> Result<SessionStats> {
+        self.0.read("read a session", move |tables| session_list::stats(tables, chat, session)).await
+    }
+
     /// Makes a session the current one of its conversation, durably, and gives up the turns that wait for a person there;
     /// `false` if it is no session of that conversation.
-    async fn switch_session(&self, conversation: Conversation, session: SessionId) -> Result<bool>;
+    pub async fn switch(&self, conversation: Conversation, session: SessionId) -> Result<bool> {
+        self.0
+            .change_durably("switch to a session", move |tables, changes| {
+                session_list::switch(tables, changes, conversation, session)
+            })
+            .await
+    }
+
     /// Changes a session, durably, and gives it as it is then; `None` if there is none. The name that a person gave stays
     /// where the model names it.
-    async fn change_session(&self, session: SessionId, change: SessionChange) -> Result<Option<Session>>;
+    pub async fn change(&self, session: SessionId, mut change: SessionChange) -> Result<Option<Session>> {
+        self.0
+            .change_durably("change a session", move |tables, changes| {
+                for index in &change.made_of {
+                    if !tables.messages.contains(&key::message(session, *index))? {
+                        change.name = None;
+                    }
+                }
+                let Some(mut session) = tables.sessions.get(&key::id(session))? else { return Ok(None) };
+                let name = session.name.clone();
+                if session.change(change) {
+                    changes.put(&tables.sessions, key::id(session.id), &session)?;
+                    let current = tables.current.find(&key::conversation(session.conversation))?;
+                    if session.name != name && current == Some(session.id) {
+                        pins::session_began(tables, changes, &session)?;
+                    }
+                }
+                Ok(Some(session))
+            })
+            .await
+    }
+
     /// Counts that a model is asked to name a session, and gives the first `limit` messages of people and of the model in it.
     /// `None` if it has a name, was tried `tries` times, or is gone. It is durable a moment later.
-    async fn begin_naming(&self, session: SessionId, tries: u8, limit: usize)
-    -> Result<Option<Vec<Message>>>;
+    pub async fn begin_naming(
+        &self,
+        session: SessionId,
+        tries: u8,
+        limit: usize,
+    ) -> Result<Option<Vec<Message>>> {
+        self.0
+            .change("count a try to name a session", move |tables, changes| {
+                let Some(mut session) = tables.sessions.get(&key::id(session))? else { return Ok(None) };
+                if session.name.is_some() || session.naming_tries >= tries {
+                    return Ok(None);
+                }
+                session.naming_tries += 1;
+                changes.put(&tables.sessions, key::id(session.id), &session)?;
+                session_list::first_said(tables, session.id, limit).map(Some)
+            })
+            .await
+    }
+
     /// Notes that a topic has the title that Telegram made up for it, unless somebody is known to have chosen another since.
     /// It is durable a moment later.
-    async fn learn_untitled(&self, topic: Conversation) -> Result<()>;
+    pub async fn learn_untitled(&self, topic: Conversation) -> Result<()> {
+        let key = key::conversation(topic);
+        if self.0.read("look up a topic", |tables| tables.untitled.contains(&key)).await? {
+            return Ok(());
+        }
+        self.0.change("note a topic", move |tables, changes| changes.put(&tables.untitled, key, &true)).await
+    }
+
     /// Notes that somebody has chosen the title of a topic, or that the bot has given it one. It is durable a moment later.
-    async fn title_topic(&self, topic: Conversation) -> Result<()>;
+    pub async fn title_topic(&self, topic: Conversation) -> Result<()> {
+        let key = key::conversation(topic);
+        self.0
+            .change("note the title of a topic", move |tables, changes| {
+                changes.put(&tables.untitled, key, &false)
+            })
+            .await
+    }
+
     /// Whether a topic is known to have the title that Telegram made up for it.
-    async fn is_untitled(&self, topic: Conversation) -> Result<bool>;
+    pub async fn is_untitled(&self, topic: Conversation) -> Result<bool> {
+        let key = key::conversation(topic);
+        let found = self.0.read("look up a topic", move |tables| tables.untitled.find(&key)).await?;
+        Ok(found == Some(true))
+    }
 }

@@ -1,96 +1,282 @@
-//! The store of scheduled prompts.
+//! Scheduled prompts: what the rules of tasks take is loaded here, and what they give is written.
 
-use std::fmt::Debug;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::Notify;
 
-use super::error::StoreError;
+use super::changes::Changes;
+use super::fault::Fault;
+use super::key;
+use super::records::tasks::{TaskAdded, TaskLimits};
+use super::records::turns::{self, Beginning};
+use super::records::{tasks, write};
+use super::table::Table;
+use super::tables::Tables;
+use crate::engine::Keys;
+use crate::{Result, TaskStore};
 use figaro_base::ids::{ChatId, RunId, TaskId};
 use figaro_domain::conversation::Conversation;
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::task::{Task, TaskChange, TaskRun};
-use figaro_domain::turn::ActiveTurn;
+use figaro_domain::turn::{self, ActiveTurn, AskedChange};
 
-type Result<T> = std::result::Result<T, StoreError>;
+/// So many ended tasks are forgotten in one write at most.
+const FORGOTTEN: usize = 100;
 
-/// How many tasks there may be that may still run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TaskLimits {
-    /// The most tasks of a chat.
-    pub per_chat: usize,
-    /// The most tasks of one person in all chats.
-    pub per_user: usize,
-}
-
-/// What became of a task that was to be added.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskAdded {
-    /// It was stored as a new task.
-    New,
-    /// The chat has a live task that asks for the same at the same times, which stays; nothing was stored. Its id.
-    Already(TaskId),
-    /// The chat has reached [`TaskLimits::per_chat`]; nothing was stored.
-    ChatFull,
-    /// Its creator has reached [`TaskLimits::per_user`]; nothing was stored.
-    UserFull,
-}
-
-/// Scheduled prompts, in the order in which somebody has to look after them.
-#[async_trait]
-pub trait TaskStore: Debug + Send + Sync {
+impl TaskStore {
     /// Adds a task, durably, unless there is the same one already or there are too many; those that will not run any
     /// more do not count. Of several callers at the same time only so many add theirs.
-    async fn add_task(&self, task: &Task, limits: TaskLimits) -> Result<TaskAdded>;
+    pub async fn add(&self, task: &Task, limits: TaskLimits) -> Result<TaskAdded> {
+        let task = task.clone();
+        let added = self
+            .0
+            .change_durably("store a task", move |tables, changes| {
+                let added = add(tables, &task, limits)?;
+                if added == TaskAdded::New {
+                    tasks::put(tables, changes, None, Some(&task))?;
+                }
+                Ok(added)
+            })
+            .await?;
+        self.0.tell_of_tasks();
+        Ok(added)
+    }
+
     /// The task with this id; `None` if there is none.
-    async fn task(&self, id: TaskId) -> Result<Option<Task>>;
+    pub async fn find(&self, id: TaskId) -> Result<Option<Task>> {
+        self.0.read("read a task", move |tables| tables.tasks.get(&key::id(id))).await
+    }
+
     /// All tasks of a chat, oldest first, those too that are over and still kept.
-    async fn tasks(&self, chat: ChatId) -> Result<Vec<Task>>;
+    pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<Task>> {
+        self.0.read("read the tasks", move |tables| tasks::of_chat(tables, chat)).await
+    }
+
     /// Makes changes, each task at most once, and puts deliveries on their way, all in one durable write. Gives the
     /// tasks as they are then, in the order of the changes; `None` for one that is not there or that the change does not
     /// fit. With none that fits, nothing is delivered either.
-    async fn change_tasks(
+    pub async fn change(
         &self,
-        changes: Vec<(TaskId, TaskChange)>,
+        wanted: Vec<(TaskId, TaskChange)>,
         deliveries: Vec<PendingDelivery>,
         now: DateTime<Utc>,
-    ) -> Result<Vec<Option<Task>>>;
+    ) -> Result<Vec<Option<Task>>> {
+        let bot = self.0.bot();
+        let changed = self
+            .0
+            .change_durably("change tasks", move |tables, changes| {
+                let asked = wanted
+                    .into_iter()
+                    .map(|(id, change)| Ok(AskedChange { task: tasks::find(tables, Some(id))?, change }));
+                let asked = asked.collect::<Result<Vec<_>, Fault>>()?;
+                write::transition(tables, changes, bot, turn::change_tasks(asked, deliveries, now))
+            })
+            .await?;
+        self.0.tell_of_tasks();
+        Ok(changed)
+    }
+
     /// Works out anew, durably, what a clock that was ahead has put too far off. Gives how many tasks that changed.
-    async fn replan_tasks(&self, now: DateTime<Utc>) -> Result<usize>;
+    pub async fn replan(&self, now: DateTime<Utc>) -> Result<usize> {
+        let changed = self
+            .0
+            .change_durably("work out anew when tasks are due", move |tables, changes| {
+                let mut changed = 0;
+                for before in tables.tasks.list(&[])? {
+                    let mut task = before.clone();
+                    if task.replan(now) {
+                        tasks::put(tables, changes, Some(&before), Some(&task))?;
+                        changed += 1;
+                    }
+                }
+                Ok(changed)
+            })
+            .await?;
+        if changed > 0 {
+            self.0.tell_of_tasks();
+        }
+        Ok(changed)
+    }
+
     /// Forgets tasks that ended before this time, and their history: a bounded number at a time, so that no other writer
     /// waits long. Returns how many; called again until it returns 0, it forgets them all.
-    async fn forget_ended(&self, before: DateTime<Utc>) -> Result<usize>;
-    /// The last runs of a task, the newest first; [`KEPT_RUNS`] are kept.
-    async fn task_runs(&self, id: TaskId) -> Result<Vec<TaskRun>>;
+    pub async fn forget_ended(&self, before: DateTime<Utc>) -> Result<usize> {
+        let is_old = move |task: &Task| task.ended_at().is_some_and(|at| at < before);
+        let ended = self.0.read("look for ended tasks", move |tables| {
+            let all = tables.tasks.scan(&[])?.filter_map(|item| match item {
+                Ok((_, task)) => is_old(&task).then_some(Ok(task.id)),
+                Err(fault) => Some(Err(fault)),
+            });
+            all.take(FORGOTTEN).collect::<Result<Vec<TaskId>, Fault>>()
+        });
+        let ended = ended.await?;
+        if ended.is_empty() {
+            return Ok(0);
+        }
+        self.0
+            .change("forget ended tasks", move |tables, changes| {
+                let mut forgotten = 0;
+                for id in ended {
+                    // It may have been given back to its chat meanwhile.
+                    let Some(task) = tables.tasks.find(&key::id(id))?.filter(is_old) else { continue };
+                    tasks::put(tables, changes, Some(&task), None)?;
+                    for run in tables.task_runs.keys_of(&key::id(id))? {
+                        changes.remove(&tables.task_runs, run?);
+                    }
+                    forgotten += 1;
+                }
+                Ok(forgotten)
+            })
+            .await
+    }
+
+    /// The last runs of a task, the newest first; [`KEPT_RUNS`](crate::KEPT_RUNS) are kept.
+    pub async fn runs(&self, id: TaskId) -> Result<Vec<TaskRun>> {
+        self.0
+            .read("read the runs of a task", move |tables| {
+                let runs = tables.task_runs.scan(&key::id(id))?.rev();
+                runs.map(|item| item.map(|(_, run)| run)).collect()
+            })
+            .await
+    }
+
     /// Tasks to look after until this time, those waiting longest first, at most so many.
-    async fn due_tasks(&self, until: DateTime<Utc>, limit: usize) -> Result<Vec<Task>>;
+    pub async fn due(&self, until: DateTime<Utc>, limit: usize) -> Result<Vec<Task>> {
+        self.0
+            .change("read the due tasks", move |tables, changes| {
+                // Times are kept in whole milliseconds: the next one is not due.
+                let end = key::time(until + TimeDelta::milliseconds(1));
+                let keys = tables.tasks_by_wake.keys(Keys::before(end, &[]))?.take(limit);
+                let is_its_own = |task: &Task, key: &[u8]| {
+                    task.wakes_at().is_some_and(|at| key == key::wake(at, task.id).as_slice())
+                };
+                kept(tables, changes, &tables.tasks_by_wake, keys, is_its_own)
+            })
+            .await
+    }
+
     /// When the first task after this time has to be looked after.
-    async fn next_wake(&self, after: DateTime<Utc>) -> Result<Option<DateTime<Utc>>>;
+    pub async fn next_wake(&self, after: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
+        self.0
+            .read("read when a task is due", move |tables| {
+                let begin = key::time(after + TimeDelta::milliseconds(1));
+                let first = tables.tasks_by_wake.keys(Keys::from(begin, &[]))?.next().transpose()?;
+                Ok(first.and_then(|key| key::time_of(&key)))
+            })
+            .await
+    }
+
     /// All tasks that have a lease: their run is under way, or was lost in a crash.
-    async fn leased_tasks(&self) -> Result<Vec<Task>>;
+    pub async fn leased(&self) -> Result<Vec<Task>> {
+        self.0
+            .change("read the tasks under way", |tables, changes| {
+                kept(tables, changes, &tables.leases, tables.leases.keys_of(&[])?, |task, _| {
+                    task.lease.is_some()
+                })
+            })
+            .await
+    }
+
     /// Begins the turn of a leased task in the current session of a conversation, the task's own unless its chat has got
     /// another id meanwhile: its prompt is appended, and the turn recorded, in one write. Gives the task as it is now, too.
     /// A turn that has begun for this lease is returned as it is; `None` if the lease is not there, or its answer is, or
     /// if nobody wants the run any more: then the lease ends. A turn of another question gives way as in
     /// [`ConversationStore::begin_turn`](super::ConversationStore::begin_turn).
-    async fn begin_task(
+    pub async fn begin(
         &self,
         task: TaskId,
         run: RunId,
         conversation: Conversation,
         now: DateTime<Utc>,
-    ) -> Result<Option<(ActiveTurn, Task)>>;
+    ) -> Result<Option<(ActiveTurn, Task)>> {
+        let at = Beginning { bot: self.0.bot(), conversation, now };
+        let begun = self
+            .0
+            .change_durably("begin a task's turn", move |tables, changes| {
+                let Some(task) = tasks::find(tables, Some(task))? else {
+                    return Ok(None);
+                };
+                let begun = turns::begin_task(tables, changes, at, &task, run)?;
+                Ok(begun.map(|begun| (begun.turn, task)))
+            })
+            .await?;
+        if begun.is_none() {
+            self.0.tell_of_tasks();
+        }
+        Ok(begun)
+    }
+
     /// Is notified whenever a task may be due at another time than before; the scheduler waits for it.
-    fn task_news(&self) -> Arc<Notify>;
+    pub fn news(&self) -> Arc<Notify> {
+        Arc::clone(&self.0.shared.task_news)
+    }
+
     /// Tasks with messages that may show them as they were, at most so many; given again until [`Self::cards_shown`].
-    async fn stale_cards(&self, limit: usize) -> Result<Vec<Task>>;
+    pub async fn stale_cards(&self, limit: usize) -> Result<Vec<Task>> {
+        self.0
+            .change("read the tasks whose messages are old", move |tables, changes| {
+                let keys = tables.stale_cards.keys_of(&[])?.take(limit);
+                kept(tables, changes, &tables.stale_cards, keys, |task, _| !task.messages.is_empty())
+            })
+            .await
+    }
+
     /// The messages of these tasks show them as they are here; of those that have changed since they are still old.
-    async fn cards_shown(&self, tasks: &[Task]) -> Result<()>;
+    pub async fn cards_shown(&self, tasks: &[Task]) -> Result<()> {
+        let tasks = tasks.to_vec();
+        self.0
+            .change("note that messages show tasks as they are", move |tables, changes| {
+                for shown in tasks {
+                    let now = tables.tasks.find(&key::id(shown.id))?;
+                    if now.is_none_or(|now| now.looks_like(&shown) && now.messages == shown.messages) {
+                        changes.remove(&tables.stale_cards, key::id(shown.id));
+                    }
+                }
+                Ok(())
+            })
+            .await
+    }
+
     /// Is notified whenever messages may have become old.
-    fn card_news(&self) -> Arc<Notify>;
+    pub fn card_news(&self) -> Arc<Notify> {
+        Arc::clone(&self.0.shared.card_news)
+    }
 }
 
-/// The most runs that are kept of a task; the oldest go first.
-pub const KEPT_RUNS: u32 = 20;
+/// The tasks that a table lists. An entry goes if its task is gone, cannot be read and was set aside, or does not belong
+/// there any more by the rules of this version: it would come up first again and again.
+fn kept(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    list: &Table<'_, ()>,
+    keys: impl Iterator<Item = Result<Vec<u8>, Fault>>,
+    belongs: impl Fn(&Task, &[u8]) -> bool,
+) -> Result<Vec<Task>, Fault> {
+    let mut found = Vec::new();
+    for key in keys {
+        let key = key?;
+        let task = key::task_of(&key).map(|id| tables.tasks.find(&key::id(id))).transpose()?.flatten();
+        match task.filter(|task| belongs(task, &key)) {
+            Some(task) => found.push(task),
+            None => changes.remove(list, key),
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a task is new and finds room; it is not written.
+pub(super) fn add(tables: &Tables<'_>, task: &Task, limits: TaskLimits) -> Result<TaskAdded, Fault> {
+    let of_chat = tasks::of_chat(tables, task.place.chat)?;
+    if let Some(same) = of_chat.iter().find(|other| other.says_the_same(task)) {
+        return Ok(TaskAdded::Already(same.id));
+    }
+    if of_chat.iter().filter(|task| task.is_live()).count() >= limits.per_chat {
+        return Ok(TaskAdded::ChatFull);
+    }
+    let of_user = key::user(&task.creator.user);
+    if tables.tasks_of_user.keys_of(&of_user)?.take(limits.per_user).count() >= limits.per_user {
+        return Ok(TaskAdded::UserFull);
+    }
+    Ok(TaskAdded::New)
+}

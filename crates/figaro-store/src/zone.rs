@@ -39,8 +39,8 @@ pub struct Changing {
 /// # Errors
 /// As the store's calls. Made again, the change is completed.
 pub async fn change_chat(
-    settings: &dyn SettingsStore,
-    tasks: &dyn TaskStore,
+    settings: &SettingsStore,
+    tasks: &TaskStore,
     chat: ChatId,
     change: ConfigPatch,
     Changing { now, turn }: Changing,
@@ -66,8 +66,8 @@ pub async fn change_chat(
 /// # Errors
 /// As the store's calls. If only the tasks could not be changed, they stay in the zone that was taken back.
 pub async fn undo_change(
-    settings: &dyn SettingsStore,
-    tasks: &dyn TaskStore,
+    settings: &SettingsStore,
+    tasks: &TaskStore,
     run: RunId,
     now: DateTime<Utc>,
 ) -> Result<Option<(ConfigChange, Vec<Setting>)>> {
@@ -83,8 +83,8 @@ pub async fn undo_change(
 }
 
 /// Has the tasks that followed a zone rest on the guess again on which they rested before.
-async fn follow_back(store: &dyn TaskStore, change: &ConfigChange, now: DateTime<Utc>) -> Result<()> {
-    let tasks = store.tasks(change.chat).await?;
+async fn follow_back(store: &TaskStore, change: &ConfigChange, now: DateTime<Utc>) -> Result<()> {
+    let tasks = store.of_chat(change.chat).await?;
     let edits = tasks.into_iter().filter_map(|task| {
         let (_, zone) = change.moved.iter().find(|(id, _)| *id == task.id)?;
         let is_there = Some(task.zone) == change.after.timezone && may_follow(&task, now);
@@ -93,7 +93,7 @@ async fn follow_back(store: &dyn TaskStore, change: &ConfigChange, now: DateTime
     });
     let edits: Vec<_> = edits.collect();
     if !edits.is_empty() {
-        store.change_tasks(edits, Vec::new(), now).await?;
+        store.change(edits, Vec::new(), now).await?;
     }
     Ok(())
 }
@@ -102,24 +102,19 @@ async fn follow_back(store: &dyn TaskStore, change: &ConfigChange, now: DateTime
 ///
 /// # Errors
 /// As the store's calls.
-pub async fn move_tasks(
-    tasks: &dyn TaskStore,
-    chat: ChatId,
-    zone: Tz,
-    now: DateTime<Utc>,
-) -> Result<Followed> {
+pub async fn move_tasks(tasks: &TaskStore, chat: ChatId, zone: Tz, now: DateTime<Utc>) -> Result<Followed> {
     follow(tasks, chat, zone, now, |_| true).await
 }
 
 async fn follow(
-    store: &dyn TaskStore,
+    store: &TaskStore,
     chat: ChatId,
     zone: Tz,
     now: DateTime<Utc>,
     is_meant: impl Fn(&Task) -> bool,
 ) -> Result<Followed> {
     let tasks: Vec<Task> =
-        store.tasks(chat).await?.into_iter().filter(|task| may_follow(task, now)).collect();
+        store.of_chat(chat).await?.into_iter().filter(|task| may_follow(task, now)).collect();
     let is_elsewhere = |task: &Task| task.zone != zone && task.schedule.uses_zone();
     let (meant, rest): (Vec<Task>, Vec<Task>) =
         tasks.into_iter().partition(|task| is_meant(task) && (task.zone_assumed || is_elsewhere(task)));
@@ -130,7 +125,7 @@ async fn follow(
         return Ok(Followed { others, ..Followed::default() });
     }
     let assumed = meant.iter().filter(|task| task.zone_assumed).map(|task| (task.id, task.zone)).collect();
-    let changed = store.change_tasks(changes, Vec::new(), now).await?;
+    let changed = store.change(changes, Vec::new(), now).await?;
     let pairs = meant.into_iter().zip(changed).filter(|(before, _)| is_elsewhere(before));
     let pairs = pairs.filter_map(|(before, after)| Some((before, after?)));
     let (moved, kept): (Vec<_>, Vec<_>) =

@@ -1,7 +1,5 @@
 //! Telegram as the channel of turns: titles of topics, questions to people, files. Who administers a chat is in `admins`.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -26,7 +24,7 @@ pub struct TelegramChannel {
     /// The language of a chat.
     pub languages: Languages,
     /// The languages of people.
-    pub profiles: Arc<dyn ProfileStore>,
+    pub profiles: ProfileStore,
 }
 
 #[async_trait]
@@ -42,7 +40,7 @@ impl Channel for TelegramChannel {
 
     async fn ask_consent(&self, user: &UserId) -> bool {
         let Some(chat) = user.telegram_id().map(ChatId) else { return false };
-        let profile = self.profiles.profile(user).await.ok().flatten();
+        let profile = self.profiles.find(user).await.ok().flatten();
         let client = profile.and_then(|profile| profile.language);
         let texts = self.languages.texts(chat, client.as_deref()).await;
         let place = Place { chat, kind: ChatKind::Private, title: None, topic: None };

@@ -12,7 +12,7 @@ use figaro_store::{InboxStore, RawUpdate, StoreError, UnreadableUpdate};
 #[derive(Debug, Clone)]
 pub struct Intake {
     /// Where updates are stored first.
-    pub inbox: Arc<dyn InboxStore>,
+    pub inbox: InboxStore,
     /// What becomes of them.
     pub router: Arc<Router>,
     /// Gives the current time: updates are dated by it.

@@ -24,7 +24,7 @@ pub struct TelegramOwners {
     /// The owners that the settings name.
     pub access: AccessSettings,
     /// Owners who used an invite.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// The languages of their chats.
     pub languages: Languages,
 }

@@ -21,13 +21,13 @@ use figaro_store::{
 #[derive(Debug, Clone, Copy)]
 pub struct Left<'a> {
     /// The store of updates that were not settled.
-    pub inbox: &'a dyn InboxStore,
+    pub inbox: &'a InboxStore,
     /// The store of turns that never ended.
-    pub conversations: &'a dyn ConversationStore,
+    pub conversations: &'a ConversationStore,
     /// The store of tasks: of runs under way.
-    pub tasks: &'a dyn TaskStore,
+    pub tasks: &'a TaskStore,
     /// Answers and live messages.
-    pub outbox: &'a dyn OutboxStore,
+    pub outbox: &'a OutboxStore,
     /// Withdraws what was shown of turns that are not continued.
     pub delivery: &'a Arc<dyn Delivery>,
 }
@@ -92,7 +92,7 @@ async fn resume(
 ) -> Result<bool> {
     // The scheduler goes on with it, if its task still waits for it.
     if let Some(task) = run.task {
-        match tasks.task(task).await?.and_then(|task| task.lease) {
+        match tasks.find(task).await?.and_then(|task| task.lease) {
             Some(lease) if lease.run == run.id => return Ok(true),
             _ => conversations.end_turn(&run, TurnEnd::default()).await?,
         }
@@ -152,7 +152,7 @@ fn withdraw(router: &Router, delivery: &Arc<dyn Delivery>, runs: Vec<RunId>) {
 async fn of_earlier(
     asked: Option<Question>,
     run: &ActiveTurn,
-    conversations: &dyn ConversationStore,
+    conversations: &ConversationStore,
 ) -> Result<Option<Question>> {
     let Some(asked) = asked else { return Ok(None) };
     let stored = conversations.question(run).await?;

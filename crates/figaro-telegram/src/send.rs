@@ -39,9 +39,9 @@ pub struct Sender {
     /// The rate limiter that every call waits at.
     pub limiter: Arc<RateLimiter>,
     /// Where the bot's own messages are recorded.
-    pub outbox: Arc<dyn OutboxStore>,
+    pub outbox: OutboxStore,
     /// Where a chat's new id is recorded.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// Gives the current time: messages and attempts are dated by it.
     pub clock: Clock,
     /// What the bot runs in the background: retries end when this is asked to stop.

@@ -17,8 +17,7 @@ use figaro_domain::model::ModelName;
 use figaro_domain::tool::ToolCall;
 use figaro_domain::usage::Spent;
 use figaro_ledger::Ledger;
-use figaro_store::ConversationStore;
-use figaro_store::kv::KvStore;
+use figaro_store::Store;
 
 /// What is said of a call that was told to end.
 pub(super) const STOPPED: &str = "stopped before the answer was complete";
@@ -30,7 +29,7 @@ const NO_END: &str = "the turn did not come to its end; RUST_LOG=info shows more
 /// A turn that is over, and what there is to say of it.
 pub(super) struct Ended<'a> {
     pub(super) printer: Printer,
-    pub(super) store: &'a KvStore,
+    pub(super) store: &'a Store,
     pub(super) ledger: &'a Arc<Ledger>,
     /// Knows every secret of the settings.
     pub(super) redactor: Redactor,
@@ -111,7 +110,7 @@ impl Ended<'_> {
     /// The last event: `own`, and what the turn was made with and has taken.
     async fn event(&self, name: &str, own: Value, closing: Option<&TurnClosing>) -> Value {
         let calls = match self.printer.run {
-            Some(run) => self.store.tool_calls(run).await.unwrap_or_default(),
+            Some(run) => self.store.conversations().tool_calls(run).await.unwrap_or_default(),
             None => Vec::new(),
         };
         let chosen = self.model.as_ref().unwrap_or_else(|| self.ledger.models.default_model());

@@ -31,7 +31,6 @@ use figaro_agent::delivery::Told;
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::queue::{Job, Runner};
 use figaro_agent::turn::unfinished::end_unfinished;
-use figaro_store::Store;
 
 /// Why no more of a turn is printed.
 enum Cut {
@@ -87,7 +86,7 @@ pub async fn ask(
     groups.end_helpers(within).await;
     if session.is_some() {
         let kept = async {
-            end_unfinished(&*store, |there| there.chat == place.chat, &clock).await?;
+            end_unfinished(&store, |there| there.chat == place.chat, &clock).await?;
             store.flush().await
         };
         kept.await.map_err(|error| Refusal(error.to_string()))?;

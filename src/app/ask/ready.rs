@@ -20,8 +20,7 @@ use figaro_config::{AccessMode, AccessSettings, LimitSettings, Settings};
 use figaro_domain::chat::{ChatConfig, ConfigPatch, Place};
 use figaro_mcp_client::file::ServerConfig;
 use figaro_mcp_client::servers::Phase;
-use figaro_store::kv::KvStore;
-use figaro_store::{ExternalStore, SettingsStore};
+use figaro_store::Store;
 
 /// A question that is ready to be answered.
 pub(super) struct Ready {
@@ -54,19 +53,19 @@ pub(super) async fn ready(
     let words = question::words(options.question.as_deref()).await?;
     let store = match options.session {
         Some(_) => open_store(settings).await.map_err(of_session)?,
-        None => Arc::new(KvStore::in_memory(settings.telegram.bot)),
+        None => Store::in_memory(settings.telegram.bot),
     };
     let (terminal, told) = Terminal::new();
     let asking = asking(settings, groups, store, &Arc::new(terminal)).await?;
     check(options, &asking)?;
     let name = question::name(options.session.as_deref(), options.is_eval);
-    let kept = asking.store.keep_external(&name).await.map_err(|error| Refusal(error.to_string()))?;
+    let kept = asking.store.external().keep(&name).await.map_err(|error| Refusal(error.to_string()))?;
     let place = Place::external(kept);
     let chosen = async {
-        end_unfinished(&*asking.store, |there| there.chat == place.chat, &asking.clock).await?;
+        end_unfinished(&asking.store, |there| there.chat == place.chat, &asking.clock).await?;
         let (agent, model) = (Some(options.agent.clone()), Some(options.model.clone()));
         let patch = ConfigPatch { agent, model, ..ConfigPatch::default() };
-        asking.store.change_chat_config(place.chat, patch).await
+        asking.store.settings().change_chat_config(place.chat, patch).await
     };
     chosen.await.map_err(|error| Refusal(error.to_string()))?;
     start_servers(options, &asking).await;

@@ -12,7 +12,7 @@ use figaro_domain::access::AccessList;
 use figaro_policy::access::has_owner;
 use figaro_store::StoreError;
 use figaro_store::engine::{found, has_mark, has_store};
-use figaro_store::kv::look;
+use figaro_store::whole::look;
 
 pub(super) async fn probe(settings: &Settings) -> Finding {
     let (url, bot, access) = (settings.store.url.clone(), settings.telegram.bot, settings.access.clone());

@@ -12,8 +12,7 @@ use figaro_config::{Settings, TelegramSettings};
 use figaro_domain::access::INVITE_MINUTES;
 use figaro_prompts::texts::{Locales, fill};
 use figaro_store::engine::found;
-use figaro_store::kv::KvStore;
-use figaro_store::{ProfileStore, SettingsStore, Store, StoreError};
+use figaro_store::{Store, StoreError};
 use figaro_telegram::api::{Api, SendMessage};
 use figaro_telegram::error::ApiError;
 
@@ -25,7 +24,7 @@ use figaro_telegram::error::ApiError;
 pub(super) async fn show(settings: &Settings, clock: &Clock, username: &str) -> Result<(), Refusal> {
     let refuse = |error: StoreError| Refusal(error.to_string());
     let named = settings.access.owners.first();
-    let store = match KvStore::open(&found(&settings.store.url), settings.telegram.bot).await {
+    let store = match Store::open(&found(&settings.store.url), settings.telegram.bot).await {
         Err(StoreError::InUse(_)) => {
             say(
                 "! A bot runs with this store. Start it anew, so that it reads the file; if nobody owns it, it shows a link to \
@@ -39,7 +38,7 @@ pub(super) async fn show(settings: &Settings, clock: &Clock, username: &str) -> 
         opened => opened.map_err(refuse)?,
     };
     let made = clock.now();
-    if let Some(link) = link(&settings.access, &store, clock, username).await.map_err(refuse)? {
+    if let Some(link) = link(&settings.access, &store.settings(), clock, username).await.map_err(refuse)? {
         let until = (made + TimeDelta::minutes(INVITE_MINUTES)).with_timezone(&settings.timezone);
         say(&format!(
             "\nNobody owns this bot yet. Start it, then open this link to become its owner. The link is good for {INVITE_MINUTES} \
@@ -49,9 +48,9 @@ pub(super) async fn show(settings: &Settings, clock: &Clock, username: &str) -> 
         ));
         show_code(&link.0);
     }
-    let access = store.access().await.map_err(refuse)?;
+    let access = store.settings().access().await.map_err(refuse)?;
     if let Some(owner) = named.or(access.owners.first()) {
-        let profile = store.profile(owner).await.map_err(refuse)?;
+        let profile = store.profiles().find(owner).await.map_err(refuse)?;
         let language = profile.and_then(|profile| profile.language);
         greet(&settings.telegram, owner, language.as_deref(), username).await?;
     }

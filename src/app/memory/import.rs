@@ -12,7 +12,7 @@ use super::conversation::{Conversation, chat_of, session_of};
 use super::opened::Opened;
 use figaro_base::ids::{ChatId, EntryId};
 use figaro_base::system::in_words;
-use figaro_store::{Imported, MemoryStore};
+use figaro_store::Imported;
 
 /// So many messages are written at once.
 const AT_ONCE: usize = 2_000;
@@ -58,7 +58,7 @@ async fn add(opened: &Opened, conversation: &str, messages: Vec<Imported>) -> Re
     let fresh: Vec<Imported> = messages.into_iter().filter(|one| !there.contains(&one.message.id)).collect();
     let added = fresh.len();
     for some in fresh.chunks(AT_ONCE) {
-        opened.store.import(chat, session, some.to_vec()).await.map_err(failed)?;
+        opened.store.messages().import(chat, session, some.to_vec()).await.map_err(failed)?;
     }
     opened.chats.index_all(chat, chrono_tz::UTC).await.map_err(failed)?;
     opened.chats.forget(chat);
@@ -69,10 +69,11 @@ async fn add(opened: &Opened, conversation: &str, messages: Vec<Imported>) -> Re
 async fn known(opened: &Opened, chat: ChatId) -> Result<HashSet<EntryId>, Refusal> {
     let failed = |error: figaro_store::StoreError| Refusal(error.to_string());
     let mut known = HashSet::new();
-    for end in opened.store.session_ends(chat).await.map_err(failed)? {
+    for end in opened.store.messages().session_ends(chat).await.map_err(failed)? {
         let mut from = 0;
         while from < end.next_index {
-            let messages = opened.store.messages_from(end.session, from, READ).await.map_err(failed)?;
+            let messages =
+                opened.store.messages().messages_from(end.session, from, READ).await.map_err(failed)?;
             let Some(last) = messages.last() else { break };
             from = last.index + 1;
             known.extend(messages.iter().map(|message| message.id));

@@ -19,8 +19,8 @@ use figaro_memory::{Chats, Meaning};
 use figaro_policy::budget::Caps;
 use figaro_provider::models::Models;
 use figaro_provider::price::Prices;
+use figaro_store::Store;
 use figaro_store::engine;
-use figaro_store::kv::KvStore;
 
 /// The questions that a context is made for.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub struct RecallOptions {
 
 /// What every task works with.
 pub(super) struct Opened {
-    pub(super) store: Arc<KvStore>,
+    pub(super) store: Store,
     pub(super) chats: Chats,
     pub(super) clock: Clock,
     /// Tracks what goes on beside the task.
@@ -79,7 +79,7 @@ impl Opened {
         let none = ModelName { provider: String::new(), model: String::new() };
         let parts = LedgerParts {
             models: Arc::new(Models::new(Vec::new(), none, Vec::new())),
-            store: self.store.clone(),
+            store: self.store.usage(),
             prices: Prices::new(settings.spending.prices.clone()),
             caps: Caps::from(&settings.spending),
             // Whoever makes them by hand waits for them.
@@ -110,8 +110,8 @@ pub(super) async fn open(url: &StoreUrl, bot: BotId, may_make: bool) -> Result<O
     if let Some(fault) = place_fault(&url) {
         return Err(Refusal(format!("{fault} by --store")));
     }
-    let store = KvStore::open(&url, bot).await.map_err(|error| Refusal(error.to_string()))?;
-    let (store, clock) = (Arc::new(store), Clock::system());
-    let chats = Chats::new(store.clone(), clock.clone());
+    let store = Store::open(&url, bot).await.map_err(|error| Refusal(error.to_string()))?;
+    let clock = Clock::system();
+    let chats = Chats::new(store.messages(), clock.clone());
     Ok(Opened { store, chats, clock, background: TaskTracker::new() })
 }

@@ -24,7 +24,7 @@ use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::conversation::{Conversation, Message};
 use figaro_domain::usage::Payer;
 use figaro_prompts::Prompts;
-use figaro_store::{ConversationStore, MemoryStore, SettingsStore, StoreError};
+use figaro_store::StoreError;
 
 /// A question without a time is asked so long after the last message.
 const LATER: TimeDelta = TimeDelta::hours(1);
@@ -98,7 +98,7 @@ impl Asker<'_> {
             self.histories.insert(asked.conversation_id.clone(), history);
         }
         let history = self.histories.get(&asked.conversation_id).map_or(&[][..], Vec::as_slice);
-        let config = self.opened.store.chat_config(chat).await.map_err(failed)?;
+        let config = self.opened.store.settings().chat_config(chat).await.map_err(failed)?;
         let begun = Instant::now();
         let place = Place { chat, kind: ChatKind::Private, title: None, topic: None };
         let mut room = Room::of(self.options.budget);
@@ -141,11 +141,12 @@ impl Asker<'_> {
         let failed = |error: StoreError| Refusal(error.to_string());
         let place = Conversation { chat: chat_of(conversation), topic: None };
         let store = &self.opened.store;
-        if store.session_ends(place.chat).await.map_err(failed)?.is_empty() {
+        if store.messages().session_ends(place.chat).await.map_err(failed)?.is_empty() {
             return Err(Refusal(format!("the store has no conversation {conversation}")));
         }
-        let session: SessionId = store.session(place, self.opened.clock.now()).await.map_err(failed)?.id;
-        store.recent(session, HISTORY_MESSAGES).await.map_err(failed)
+        let session: SessionId =
+            store.conversations().session(place, self.opened.clock.now()).await.map_err(failed)?.id;
+        store.conversations().recent(session, HISTORY_MESSAGES).await.map_err(failed)
     }
 
     /// What the context was made of, best first.
@@ -159,7 +160,7 @@ impl Asker<'_> {
         let recent = history.iter().rev().filter(is_shown);
         found.extend(recent.map(|message| Found { message: message.clone(), kind: "recent", score: 0.0 }));
         let ids: Vec<EntryId> = found.iter().map(|one| one.message.id).collect();
-        let names = self.opened.store.imported_names(&ids).await?;
+        let names = self.opened.store.messages().imported_names(&ids).await?;
         let items = found.into_iter().zip(names).map(|(one, name)| Item {
             id: name.unwrap_or_else(|| one.message.key().to_string()),
             kind: one.kind,

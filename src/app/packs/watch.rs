@@ -20,7 +20,7 @@ pub(in crate::app) struct PackWatch {
     /// Where packs are taken from.
     pub(in crate::app) prompts: Arc<Prompts>,
     /// Where it is told by what rules messages matter.
-    pub(in crate::app) records: Arc<dyn RecordStore>,
+    pub(in crate::app) records: RecordStore,
     /// The faults that owners know of; `None` while there are none.
     pub(in crate::app) known: Option<String>,
     /// Owners are told of each change.

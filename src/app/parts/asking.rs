@@ -23,12 +23,12 @@ use figaro_mcp_client::file::ServerConfig;
 use figaro_mcp_client::servers::Servers;
 use figaro_prompts::Prompts;
 use figaro_prompts::texts::Locales;
-use figaro_store::kv::KvStore;
+use figaro_store::Store;
 
 /// What answers questions, and what it works with.
 pub(in crate::app) struct Asking {
     pub(in crate::app) turns: Turns,
-    pub(in crate::app) store: Arc<KvStore>,
+    pub(in crate::app) store: Store,
     pub(in crate::app) ledger: Arc<Ledger>,
     pub(in crate::app) prompts: Arc<Prompts>,
     pub(in crate::app) locales: Arc<Locales>,
@@ -47,7 +47,7 @@ pub(in crate::app) struct Asking {
 pub(in crate::app) async fn asking<T>(
     settings: &Settings,
     groups: &Groups,
-    store: Arc<KvStore>,
+    store: Store,
     terminal: &Arc<T>,
 ) -> Result<Asking, Refusal>
 where

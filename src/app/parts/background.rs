@@ -13,8 +13,8 @@ use figaro_ledger::Ledger;
 /// What names sessions after their first exchange.
 pub(super) fn namer(base: &Base, ledger: &Arc<Ledger>) -> Namer {
     Namer {
-        sessions: base.store.clone(),
-        settings: base.store.clone(),
+        sessions: base.store.sessions(),
+        settings: base.store.settings(),
         ledger: ledger.clone(),
         prompts: base.prompts.clone(),
         channel: base.channel.clone(),
@@ -29,9 +29,9 @@ pub(super) fn summariser(base: &Base, ledger: &Arc<Ledger>, facts: Extractor) ->
     let limits = &base.settings.limits;
     let recent_tokens = Room::of(limits.history_tokens).before();
     Summariser {
-        store: base.store.clone(),
+        store: base.store.summaries(),
         asking: Asking {
-            settings: base.store.clone(),
+            settings: base.store.settings(),
             ledger: ledger.clone(),
             prompts: base.prompts.clone(),
         },

@@ -24,8 +24,7 @@ use figaro_prompts::texts::Locales;
 use figaro_prompts::{OWN_FOLDER, Prompts};
 use figaro_provider::Providers;
 use figaro_provider::embed::Embedder;
-use figaro_store::RecordStore;
-use figaro_store::kv::KvStore;
+use figaro_store::Store;
 use figaro_telegram::inbound::Me;
 use figaro_telegram::live::Live;
 use figaro_telegram::send::Sender;
@@ -36,7 +35,7 @@ pub(super) struct Base {
     pub(super) settings: Arc<Settings>,
     pub(super) groups: Groups,
     pub(super) clock: Clock,
-    pub(super) store: Arc<KvStore>,
+    pub(super) store: Store,
     pub(super) http: reqwest::Client,
     pub(super) prompts: Arc<Prompts>,
     pub(super) languages: Languages,
@@ -81,7 +80,7 @@ pub(super) struct Ground {
     pub(super) groups: Groups,
     pub(super) clock: Clock,
     pub(super) read: Read,
-    pub(super) store: Arc<KvStore>,
+    pub(super) store: Store,
     pub(super) http: reqwest::Client,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
     pub(super) bot: BotName,
@@ -127,17 +126,17 @@ impl Base {
     pub(super) fn new(ground: Ground) -> Self {
         let Ground { settings, groups, clock, read, store, http, embedder, bot, channel } = ground;
         let Read { prompts, locales, rules, .. } = read;
-        store.set_pack_rules(prompts.packs().rules());
+        store.records().set_pack_rules(prompts.packs().rules());
         Self {
             settings,
             groups,
             http,
             prompts,
-            languages: Languages { locales, settings: store.clone() },
+            languages: Languages { locales, settings: store.settings() },
             vitals: Arc::new(Vitals::new(clock.now())),
             policy: Policy::new(Arc::new(rules)),
-            parked: Parked::new(store.clone(), store.clone(), clock.clone()),
-            chats: Chats::new(store.clone(), clock.clone()),
+            parked: Parked::new(store.parked(), store.conversations(), clock.clone()),
+            chats: Chats::new(store.messages(), clock.clone()),
             embedder,
             bot,
             channel,
@@ -152,11 +151,11 @@ impl Base {
     }
 
     /// The same over another store, in which nothing is found by what it means.
-    pub(super) fn over(&self, store: Arc<KvStore>) -> Self {
+    pub(super) fn over(&self, store: Store) -> Self {
         Self {
-            languages: Languages { locales: self.languages.locales.clone(), settings: store.clone() },
-            parked: Parked::new(store.clone(), store.clone(), self.clock.clone()),
-            chats: Chats::new(store.clone(), self.clock.clone()),
+            languages: Languages { locales: self.languages.locales.clone(), settings: store.settings() },
+            parked: Parked::new(store.parked(), store.conversations(), self.clock.clone()),
+            chats: Chats::new(store.messages(), self.clock.clone()),
             embedder: None,
             store,
             ..self.clone()

@@ -100,7 +100,7 @@ pub(super) fn turns_of(
         summariser: telegram.summariser.clone(),
     };
     let delivery =
-        GatewayDelivery { hub: hub.clone(), outbox: base.store.clone(), clock: base.clock.clone() };
+        GatewayDelivery { hub: hub.clone(), outbox: base.store.outbox(), clock: base.clock.clone() };
     let parts = TurnParts {
         bus: bus.clone(),
         delivery: Arc::new(delivery),

@@ -24,7 +24,7 @@ pub(super) fn late(bot: &Bot) -> Sender {
 pub(super) fn task_cards(base: &Base) -> TaskCards {
     TaskCards {
         languages: base.languages.clone(),
-        settings: base.store.clone(),
+        settings: base.store.settings(),
         prompts: base.prompts.clone(),
         default_zone: base.settings.timezone,
         clock: base.clock.clone(),

@@ -45,5 +45,5 @@ pub(super) fn chats(base: &Base, ledger: &Arc<Ledger>) -> Chats {
 /// What makes vectors once a turn has ended.
 pub(super) fn vectors(base: &Base) -> VectorMaker {
     let (zone, background) = (base.settings.timezone, base.groups.front.clone());
-    VectorMaker::new(base.chats.clone(), base.store.clone(), zone, background)
+    VectorMaker::new(base.chats.clone(), base.store.settings(), zone, background)
 }

@@ -14,10 +14,10 @@ use figaro_ledger::Ledger;
 pub(super) fn extractor(base: &Base, ledger: &Arc<Ledger>, bus: &Bus) -> Extractor {
     let limits = &base.settings.limits;
     Extractor {
-        facts: base.store.clone(),
-        profiles: base.store.clone(),
-        sessions: base.store.clone(),
-        settings: base.store.clone(),
+        facts: base.store.facts(),
+        profiles: base.store.profiles(),
+        sessions: base.store.sessions(),
+        settings: base.store.settings(),
         records: Arc::new(record_books(base)),
         channel: base.channel.clone(),
         ledger: ledger.clone(),

@@ -53,7 +53,7 @@ use figaro_policy::budget::Caps;
 use figaro_provider::Providers;
 use figaro_provider::models::Models;
 use figaro_provider::price::Prices;
-use figaro_store::kv::KvStore;
+use figaro_store::Store;
 use figaro_telegram::api::Api;
 use figaro_telegram::channel::TelegramChannel;
 use figaro_telegram::commands::CommandTable;
@@ -70,7 +70,7 @@ use figaro_telegram::webhook::Webhook;
 /// What the app runs and asks.
 #[derive(Debug)]
 pub(super) struct Parts {
-    pub(super) store: Arc<KvStore>,
+    pub(super) store: Store,
     pub(super) router: Arc<Router>,
     pub(super) commands: Arc<CommandTable>,
     pub(super) delivery: Arc<dyn Delivery>,
@@ -160,7 +160,7 @@ fn owners(bot: &Bot) -> TelegramOwners {
     TelegramOwners {
         sender: late(bot),
         access: base.settings.access.clone(),
-        settings: base.store.clone(),
+        settings: base.store.settings(),
         languages: base.languages.clone(),
     }
 }
@@ -168,7 +168,7 @@ fn owners(bot: &Bot) -> TelegramOwners {
 fn updates(bot: &Bot, router: Arc<Router>) -> Updates {
     let base = &bot.base;
     let (api, background) = (bot.sender.api.clone(), base.groups.front.clone());
-    let intake = Intake { inbox: base.store.clone(), router, clock: base.clock.clone() };
+    let intake = Intake { inbox: base.store.inbox(), router, clock: base.clock.clone() };
     match base.settings.http.webhook.clone() {
         Some(settings) => Updates::Sent(Webhook { api, intake, settings, background }),
         None => Updates::Fetched(Poller { api, intake, background }),
@@ -182,9 +182,9 @@ fn delivery(bot: &Bot, newest: Newest) -> TelegramDelivery {
         live: bot.live.clone(),
         languages: base.languages.clone(),
         parked: base.parked.clone(),
-        tasks: base.store.clone(),
-        settings: base.store.clone(),
-        undos: base.store.clone(),
+        tasks: base.store.tasks(),
+        settings: base.store.settings(),
+        undos: base.store.undos(),
         default_zone: base.settings.timezone,
         newest,
         task_cards: task_cards(base),
@@ -206,10 +206,17 @@ async fn bot(
     let limiter =
         Arc::new(if settings.limits.paced { RateLimiter::default() } else { RateLimiter::unpaced() });
     let (outbox, settings_store, background) = (store.clone(), store.clone(), groups.front.clone());
-    let sender = Sender { api, limiter, outbox, settings: settings_store, clock: clock.clone(), background };
+    let sender = Sender {
+        api,
+        limiter,
+        outbox: outbox.outbox(),
+        settings: settings_store.settings(),
+        clock: clock.clone(),
+        background,
+    };
     let live = Arc::new(Live::new(sender.clone(), groups.back.clone(), read.locales.clone()));
-    let languages = Languages { locales: read.locales.clone(), settings: store.clone() };
-    let channel = Arc::new(TelegramChannel { sender: sender.clone(), languages, profiles: store.clone() });
+    let languages = Languages { locales: read.locales.clone(), settings: store.settings() };
+    let channel = Arc::new(TelegramChannel { sender: sender.clone(), languages, profiles: store.profiles() });
     let name = BotName { name: me.name.clone(), username: me.username.clone() };
     let recipe = recipe(&settings.servers.values, &settings.model.proxies, settings.redactor())?;
     let (described, policy_text) = (read.servers.clone(), read.policy_text.clone());
@@ -227,7 +234,7 @@ async fn ledger(base: &Base, providers: &Providers) -> Result<Arc<Ledger>, Refus
     let settings = &base.settings.spending;
     let parts = LedgerParts {
         models: Arc::new(models),
-        store: base.store.clone(),
+        store: base.store.usage(),
         prices: Prices::new(settings.prices.clone()),
         caps: Caps::from(settings),
         background_percent: settings.background_percent,

@@ -15,7 +15,7 @@ use figaro_agent::turn::queue::{Job, Runner};
 use figaro_config::{LimitSettings, Settings};
 use figaro_gateway::hub::{GatewayDelivery, Hub};
 use figaro_ledger::Ledger;
-use figaro_store::kv::KvStore;
+use figaro_store::Store;
 
 /// Runs each turn by stages of its own, over a store in memory that goes with them: no turn can see the words of another, and
 /// there is nothing to be cleared.
@@ -44,10 +44,10 @@ impl StatelessTurns {
 
     /// The stages of one turn.
     fn turns(&self) -> Turns {
-        let store = KvStore::in_memory(self.base.settings.telegram.bot);
-        let (base, ledger, hub) = (self.base.over(Arc::new(store)), &self.ledger, self.hub.clone());
+        let store = Store::in_memory(self.base.settings.telegram.bot);
+        let (base, ledger, hub) = (self.base.over(store), &self.ledger, self.hub.clone());
         let bus = Bus::new(vec![Arc::new(hub.clone())]);
-        let delivery = GatewayDelivery { hub, outbox: base.store.clone(), clock: base.clock.clone() };
+        let delivery = GatewayDelivery { hub, outbox: base.store.outbox(), clock: base.clock.clone() };
         let parts = TurnParts {
             delivery: Arc::new(delivery),
             owners: self.owners.clone(),

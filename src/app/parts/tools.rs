@@ -46,27 +46,27 @@ pub(super) fn telegram(bot: &Bot) -> TelegramTools {
         mcp: bot.mcp.clone(),
         bot: bot.me.id,
         limiter: bot.sender.limiter.clone(),
-        outbox: base.store.clone(),
-        audit: base.store.clone(),
-        undos: base.store.clone(),
+        outbox: base.store.outbox(),
+        audit: base.store.audit(),
+        undos: base.store.undos(),
         approvers: bot.approvers.clone(),
         policy: base.policy.clone(),
-        people: base.store.clone(),
-        tasks: base.store.clone(),
+        people: base.store.people(),
+        tasks: base.store.tasks(),
         counting: Arc::default(),
     }
 }
 
 /// The tools of other MCP servers.
 pub(super) fn of_servers(base: &Base, servers: Servers, approvers: Approvers) -> ServerTools {
-    ServerTools { servers, approvers, policy: base.policy.clone(), audit: base.store.clone() }
+    ServerTools { servers, approvers, policy: base.policy.clone(), audit: base.store.audit() }
 }
 
 /// The approvers of calls in chats of this base.
 pub(super) fn approvers(base: &Base) -> Approvers {
     Approvers {
         access: base.settings.access.clone(),
-        settings: base.store.clone(),
+        settings: base.store.settings(),
         admins: base.channel.clone(),
         grants: Grants::default(),
     }
@@ -95,17 +95,17 @@ fn built_in(base: &Base, ledger: &Arc<Ledger>) -> ToolTable {
     let service = |key| -> Arc<dyn WebSearch> { Arc::new(Tavily::new(http.clone(), &tavily.base_url, key)) };
     let search = Grounded { ledger: ledger.clone(), otherwise: tavily.key.clone().map(service) };
     let built_in = BuiltIn {
-        notes: base.store.clone(),
-        pins: base.store.clone(),
-        profiles: base.store.clone(),
-        conversations: base.store.clone(),
+        notes: base.store.notes(),
+        pins: base.store.pins(),
+        profiles: base.store.profiles(),
+        conversations: base.store.conversations(),
         records: record_tools(base, ledger),
         memory: MemoryTools {
             chats: base.chats.clone(),
-            settings: base.store.clone(),
+            settings: base.store.settings(),
             default_zone: base.settings.timezone,
         },
-        config: ConfigTools { store, tasks, admins },
+        config: ConfigTools { store: store.settings(), tasks: tasks.tasks(), admins },
         tasks: task_tools(base, ledger),
         web: Arc::new(search),
     };
@@ -117,8 +117,8 @@ fn built_in(base: &Base, ledger: &Arc<Ledger>) -> ToolTable {
 /// The records of chats.
 pub(super) fn record_books(base: &Base) -> RecordBooks {
     RecordBooks {
-        store: base.store.clone(),
-        settings: base.store.clone(),
+        store: base.store.records(),
+        settings: base.store.settings(),
         prompts: base.prompts.clone(),
         default_zone: base.settings.timezone,
     }
@@ -133,12 +133,12 @@ pub(super) fn record_tools(base: &Base, ledger: &Ledger) -> RecordTools {
 pub(super) fn task_tools(base: &Base, ledger: &Ledger) -> TaskTools {
     let settings = base.settings.tasks;
     TaskTools {
-        store: base.store.clone(),
-        records: base.store.clone(),
+        store: base.store.tasks(),
+        records: base.store.records(),
         admins: base.channel.clone(),
         limits: TaskLimits { per_chat: settings.per_chat, per_user: settings.per_user },
         reader: TaskReader {
-            settings: base.store.clone(),
+            settings: base.store.settings(),
             models: ledger.models.clone(),
             prompts: base.prompts.clone(),
             min_interval: TimeDelta::from_std(settings.min_interval).unwrap_or(TimeDelta::MAX),

@@ -31,13 +31,13 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
     let Background { extractor, namer, summariser } = background;
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
     let (conversations, settings) = (base.store.clone(), base.store.clone());
-    let caller = Caller { bus: bus.clone(), clock: base.clock.clone(), audit: base.store.clone() };
+    let caller = Caller { bus: bus.clone(), clock: base.clock.clone(), audit: base.store.audit() };
     let ender = Ender {
-        conversations: conversations.clone(),
-        tasks: base.store.clone(),
-        settings: settings.clone(),
-        undos: base.store.clone(),
-        children: base.store.clone(),
+        conversations: conversations.conversations(),
+        tasks: base.store.tasks(),
+        settings: settings.settings(),
+        undos: base.store.undos(),
+        children: base.store.children(),
         tools: tools.clone(),
         ledger: ledger.clone(),
         locales: base.languages.locales.clone(),
@@ -46,7 +46,7 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
         parked: base.parked.clone(),
         delivery,
         owners,
-        tracer: Tracer { receptions: base.store.clone(), reporter: reporter.clone() },
+        tracer: Tracer { receptions: base.store.receptions(), reporter: reporter.clone() },
         reporter: reporter.clone(),
     };
     let agents = Agents::new(base.prompts.clone(), tools, servers);
@@ -62,8 +62,8 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
         agents: preparer.agents.clone(),
         executor: executor.clone(),
         prompts: base.prompts.clone(),
-        store: base.store.clone(),
-        conversations: conversations.clone(),
+        store: base.store.children(),
+        conversations: conversations.conversations(),
         max_passes: base.settings.limits.max_passes,
         tokens: TREE_TOKENS,
         reporter: reporter.clone(),
@@ -79,8 +79,8 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
         summariser,
         extractor,
         vectors: meaning::vectors(base),
-        conversations,
-        tasks: base.store.clone(),
+        conversations: conversations.conversations(),
+        tasks: base.store.tasks(),
         languages: base.languages.clone(),
         bus,
         reporter,
@@ -123,10 +123,10 @@ struct Telling {
 pub(super) fn rights(base: &Base) -> Rights {
     Rights {
         access: base.settings.access.clone(),
-        settings: base.store.clone(),
-        inbox: base.store.clone(),
-        conversations: base.store.clone(),
-        tasks: base.store.clone(),
+        settings: base.store.settings(),
+        inbox: base.store.inbox(),
+        conversations: base.store.conversations(),
+        tasks: base.store.tasks(),
         clock: base.clock.clone(),
     }
 }
@@ -142,11 +142,11 @@ fn preparer(base: &Base, ledger: &Ledger, agents: Agents, telling: Telling) -> P
     };
     let loader = Loader {
         contexts,
-        conversations: base.store.clone(),
-        notes: base.store.clone(),
-        pins: base.store.clone(),
-        summaries: base.store.clone(),
-        facts: base.store.clone(),
+        conversations: base.store.conversations(),
+        notes: base.store.notes(),
+        pins: base.store.pins(),
+        summaries: base.store.summaries(),
+        facts: base.store.facts(),
         channel: base.channel.clone(),
         prompts: base.prompts.clone(),
         models: ledger.models.clone(),
@@ -157,14 +157,14 @@ fn preparer(base: &Base, ledger: &Ledger, agents: Agents, telling: Telling) -> P
     };
     Preparer {
         loader,
-        children: base.store.clone(),
-        conversations: base.store.clone(),
-        settings: base.store.clone(),
-        sessions: base.store.clone(),
-        profiles: base.store.clone(),
+        children: base.store.children(),
+        conversations: base.store.conversations(),
+        settings: base.store.settings(),
+        sessions: base.store.sessions(),
+        profiles: base.store.profiles(),
         agents,
         records: record_tools(base, ledger),
-        personas: PersonaLoader { prompts: base.prompts.clone(), store: base.store.clone() },
+        personas: PersonaLoader { prompts: base.prompts.clone(), store: base.store.personas() },
         models: ledger.models.clone(),
         bus,
         locales: base.languages.locales.clone(),

@@ -22,14 +22,14 @@ use figaro_telegram::questions::take_buttons_off;
 /// What forgets by age.
 pub(super) fn retention(base: &Base) -> Retention {
     Retention {
-        inbox: base.store.clone(),
-        settings: base.store.clone(),
-        facts: base.store.clone(),
-        audit: base.store.clone(),
-        children: base.store.clone(),
-        undos: base.store.clone(),
-        tasks: base.store.clone(),
-        receptions: base.store.clone(),
+        inbox: base.store.inbox(),
+        settings: base.store.settings(),
+        facts: base.store.facts(),
+        audit: base.store.audit(),
+        children: base.store.children(),
+        undos: base.store.undos(),
+        tasks: base.store.tasks(),
+        receptions: base.store.receptions(),
         audit_kept: base.settings.store.audit_kept,
         kept: base.settings.store.kept,
         clock: base.clock.clone(),
@@ -40,7 +40,7 @@ pub(super) fn retention(base: &Base) -> Retention {
 /// What rewrites the store when something was erased.
 pub(super) fn rewriter(base: &Base) -> Rewriter {
     Rewriter {
-        erasures: base.store.clone(),
+        erasures: base.store.erasures(),
         after: base.settings.store.rewritten_after,
         clock: base.clock.clone(),
         background: base.groups.front.clone(),
@@ -88,7 +88,7 @@ pub(super) fn agent_watch(bot: &Bot, names: Names, news: News) -> AgentWatch {
 pub(super) fn pack_watch(base: &Base, news: News) -> PackWatch {
     PackWatch {
         prompts: base.prompts.clone(),
-        records: base.store.clone(),
+        records: base.store.records(),
         known: None,
         news,
         background: base.groups.front.clone(),
@@ -114,7 +114,7 @@ fn keeper(bot: &Bot) -> CardKeeper {
     CardKeeper {
         cards: task_cards(base),
         sender: bot.sender.clone(),
-        store: base.store.clone(),
+        store: base.store.tasks(),
         background: base.groups.front.clone(),
     }
 }
@@ -122,10 +122,10 @@ fn keeper(bot: &Bot) -> CardKeeper {
 /// What begins the runs of tasks.
 pub(super) fn scheduler(base: &Base, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) -> Scheduler {
     Scheduler {
-        store: base.store.clone(),
+        store: base.store.tasks(),
         access: base.settings.access.clone(),
-        settings: base.store.clone(),
-        conversations: base.store.clone(),
+        settings: base.store.settings(),
+        conversations: base.store.conversations(),
         mailboxes: mailboxes.clone(),
         languages: base.languages.clone(),
         owners,

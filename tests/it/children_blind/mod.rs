@@ -12,7 +12,6 @@ use figaro_domain::conversation::{Conversation, Role};
 use figaro_offline::Runtime;
 use figaro_offline::model::{ModelRequest, OfflineModel, Part, Reply};
 use figaro_offline::telegram::View;
-use figaro_store::{ChildStore, ConversationStore};
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
@@ -140,11 +139,11 @@ impl Scene {
     async fn children_in(&self, chat: i64) -> Vec<ChildRun> {
         let store = self.world.stored().await;
         let here = Conversation { chat: ChatId(chat), topic: None };
-        let session = store.session(here, Clock::system().now()).await.unwrap().id;
-        let messages = store.recent(session, 100).await.unwrap();
+        let session = store.conversations().session(here, Clock::system().now()).await.unwrap().id;
+        let messages = store.conversations().recent(session, 100).await.unwrap();
         let mut children = Vec::new();
         for turn in messages.iter().filter(|m| m.role == Role::User).filter_map(|m| m.turn) {
-            children.extend(store.children(turn).await.unwrap());
+            children.extend(store.children().of_run(turn).await.unwrap());
         }
         children
     }

@@ -2,7 +2,6 @@
 
 use figaro_base::ids::ChatId;
 use figaro_offline::model::{ModelRequest, Reply};
-use figaro_store::NoteStore;
 use serde_json::json;
 
 use super::{Scene, agent, asks, call, is_of, last_of, results};
@@ -56,7 +55,7 @@ fn is_refused(scene: &Scene, is_noted: bool) {
 }
 
 async fn noted(scene: &Scene, chat: i64) -> usize {
-    scene.world.stored().await.notes(ChatId(chat)).await.unwrap().len()
+    scene.world.stored().await.notes().of_chat(ChatId(chat)).await.unwrap().len()
 }
 
 #[tokio::test]

@@ -5,7 +5,6 @@ use std::time::Duration;
 use figaro_base::ids::ChatId;
 use figaro_domain::child::ChildEnd;
 use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
-use figaro_store::NoteStore;
 use serde_json::json;
 
 use super::{Scene, agent, asks, asks_within, call, ends, is_of, last_of, results};
@@ -22,7 +21,7 @@ fn note() -> Reply {
 }
 
 async fn notes(scene: &Scene) -> usize {
-    scene.world.stored().await.notes(ChatId(ANN)).await.unwrap().len()
+    scene.world.stored().await.notes().of_chat(ChatId(ANN)).await.unwrap().len()
 }
 
 /// Stopped while the grandchild writes what comes before its call: neither its call is made nor anything asked.

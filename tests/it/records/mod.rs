@@ -17,7 +17,6 @@ use figaro_base::ids::ChatId;
 use figaro_domain::record::Record;
 use figaro_offline::model::{ModelRequest, Part, Reply};
 use figaro_offline::telegram::{Say, View};
-use figaro_store::{PinStore, RecordStore, SettingsStore, TaskStore};
 use serde_json::{Value, json};
 
 use super::memories::{proposes, remembering};
@@ -103,7 +102,7 @@ pub fn told(request: &ModelRequest) -> Vec<String> {
 }
 
 async fn stored(world: &World, chat: i64) -> Vec<Record> {
-    world.stored().await.records(ChatId(chat)).await.unwrap()
+    world.stored().await.records().of_chat(ChatId(chat)).await.unwrap()
 }
 
 /// Ann has the question with these words forgotten; gives what she is told then.

@@ -26,10 +26,10 @@ pub(super) async fn many_who_write_at_once_make_one_chain(backend: &dyn Backend)
         let store = store.clone();
         writers.spawn(async move {
             for minute in 0..10 {
-                store.audit(vec![event(minute), event(minute)]).await.unwrap();
+                store.audit().add(vec![event(minute), event(minute)]).await.unwrap();
                 let user = UserId::telegram(writer * 100 + minute);
                 let by = AuditActor::Person(UserId::telegram(1));
-                assert!(store.change_access(AccessChange::AllowUser(user), by).await.unwrap());
+                assert!(store.settings().change_access(AccessChange::AllowUser(user), by).await.unwrap());
             }
         });
     }
@@ -37,14 +37,16 @@ pub(super) async fn many_who_write_at_once_make_one_chain(backend: &dyn Backend)
         ended.unwrap();
     }
     let whole = AuditVerdict { entries: 240, broken: WHOLE };
-    assert_eq!(store.verify_audit().await.unwrap(), whole);
+    assert_eq!(store.audit().verify().await.unwrap(), whole);
     store.flush().await.unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(store.verify_audit().await.unwrap(), whole);
+    assert_eq!(store.audit().verify().await.unwrap(), whole);
     let mut found = Vec::new();
     loop {
-        let page =
-            store.audited(found.last().map(|entry: &figaro_domain::audit::AuditEntry| entry.seq), 7).await;
+        let page = store
+            .audit()
+            .newest(found.last().map(|entry: &figaro_domain::audit::AuditEntry| entry.seq), 7)
+            .await;
         let page = page.unwrap();
         if page.is_empty() {
             break;
@@ -64,17 +66,17 @@ pub(super) async fn equal_arguments_have_one_hash_and_words_are_not_kept(backend
         other(json!({"chat_id": 1, "text": MARKER})),
         other(json!({"chat_id": 2, "text": MARKER})),
     ];
-    store.audit(events).await.unwrap();
-    let found = store.audited(None, 10).await.unwrap();
+    store.audit().add(events).await.unwrap();
+    let found = store.audit().newest(None, 10).await.unwrap();
     let hash = |at: usize| found[at].arguments.as_deref().unwrap();
     assert_eq!(hash(1), hash(2), "the order of fields does not count");
     assert_ne!(hash(0), hash(1));
     assert!(!serde_json::to_string(&found).unwrap().contains(MARKER));
     store.flush().await.unwrap();
     let store = backend.reopen(store).await;
-    store.audit(vec![event(0)]).await.unwrap();
+    store.audit().add(vec![event(0)]).await.unwrap();
     assert_eq!(
-        store.audited(None, 1).await.unwrap()[0].arguments.as_deref(),
+        store.audit().newest(None, 1).await.unwrap()[0].arguments.as_deref(),
         Some(hash(1)),
         "the key is kept"
     );
@@ -82,24 +84,24 @@ pub(super) async fn equal_arguments_have_one_hash_and_words_are_not_kept(backend
 
 pub(super) async fn what_goes_by_age_leaves_a_whole_chain(backend: &dyn Backend) {
     let store = backend.open().await;
-    store.audit((0..10).map(event).collect()).await.unwrap();
-    assert_eq!(store.expire_audit(at(4 * 60)).await.unwrap(), 4);
-    assert_eq!(store.expire_audit(at(4 * 60)).await.unwrap(), 0);
-    assert_eq!(store.verify_audit().await.unwrap(), AuditVerdict { entries: 6, broken: WHOLE });
-    store.audit(vec![event(10)]).await.unwrap();
-    assert_eq!(store.expire_audit(at(100 * 60)).await.unwrap(), 7, "all of it may go");
-    store.audit(vec![event(11)]).await.unwrap();
-    assert_eq!(store.verify_audit().await.unwrap(), AuditVerdict { entries: 1, broken: WHOLE });
-    assert_eq!(store.audited(None, 5).await.unwrap()[0].seq, 11);
+    store.audit().add((0..10).map(event).collect()).await.unwrap();
+    assert_eq!(store.audit().expire(at(4 * 60)).await.unwrap(), 4);
+    assert_eq!(store.audit().expire(at(4 * 60)).await.unwrap(), 0);
+    assert_eq!(store.audit().verify().await.unwrap(), AuditVerdict { entries: 6, broken: WHOLE });
+    store.audit().add(vec![event(10)]).await.unwrap();
+    assert_eq!(store.audit().expire(at(100 * 60)).await.unwrap(), 7, "all of it may go");
+    store.audit().add(vec![event(11)]).await.unwrap();
+    assert_eq!(store.audit().verify().await.unwrap(), AuditVerdict { entries: 1, broken: WHOLE });
+    assert_eq!(store.audit().newest(None, 5).await.unwrap()[0].seq, 11);
 }
 
 pub(super) async fn only_what_changes_access_is_noted(backend: &dyn Backend) {
     let store = backend.open().await;
     let (user, by) = (UserId::telegram(4), AuditActor::Person(UserId::telegram(1)));
     for _ in 0..2 {
-        store.change_access(AccessChange::DenyUser(user.clone()), by.clone()).await.unwrap();
+        store.settings().change_access(AccessChange::DenyUser(user.clone()), by.clone()).await.unwrap();
     }
-    let found = store.audited(None, 10).await.unwrap();
+    let found = store.audit().newest(None, 10).await.unwrap();
     let [entry] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!(entry.event.what, AuditKind::AccessDenied);
     assert_eq!((&entry.event.target_user, &entry.event.actor), (&Some(user), &by));

@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use figaro_base::ids::{BotId, SessionId};
 use figaro_config::{EngineKind, StoreUrl};
 use figaro_store::engine::{self, Batch};
-use figaro_store::kv::KvStore;
-use figaro_store::{ConversationStore, Store, StoreError};
+use figaro_store::{Store, StoreError};
 use tempfile::TempDir;
 
 use super::{BOT, Backend, at, raw, words};
@@ -40,8 +38,8 @@ impl Disk {
         StoreUrl::new(self.kind, self.path())
     }
 
-    pub(super) async fn try_open(&self) -> Result<KvStore, StoreError> {
-        KvStore::open(&self.url(), BOT).await
+    pub(super) async fn try_open(&self) -> Result<Store, StoreError> {
+        Store::open(&self.url(), BOT).await
     }
 
     /// The same records past the store, which is closed.
@@ -63,8 +61,8 @@ impl Disk {
 
 #[async_trait]
 impl Backend for Disk {
-    async fn open_for(&self, bot: BotId) -> Arc<dyn Store> {
-        Arc::new(KvStore::open(&self.url(), bot).await.unwrap())
+    async fn open_for(&self, bot: BotId) -> Store {
+        Store::open(&self.url(), bot).await.unwrap()
     }
 }
 
@@ -110,7 +108,11 @@ pub(super) async fn with_long_messages(kind: EngineKind) -> Disk {
     for _ in 0..2 {
         let store = sound.try_open().await.unwrap();
         for i in 0..40 {
-            store.append(words(SessionId::new(), &format!("{i}").repeat(20_000))).await.unwrap();
+            store
+                .conversations()
+                .append(words(SessionId::new(), &format!("{i}").repeat(20_000)))
+                .await
+                .unwrap();
         }
     }
     sound
@@ -123,7 +125,7 @@ async fn a_second_opening_is_refused(folder: &Disk) {
         matches!(&refused, StoreError::InUse(place) if *place == folder.path().display().to_string()),
         "{refused}"
     );
-    store.append(words(SessionId::new(), "still fine")).await.unwrap();
+    store.conversations().append(words(SessionId::new(), "still fine")).await.unwrap();
     drop(store);
     folder.try_open().await.unwrap();
 }
@@ -131,16 +133,16 @@ async fn a_second_opening_is_refused(folder: &Disk) {
 async fn a_path_that_cannot_be_a_folder_is_refused(folder: &Disk) {
     let file = folder.home().join("notes.txt");
     fs::write(&file, "mine").unwrap();
-    let refused = KvStore::open(&StoreUrl::new(folder.kind, &file), BOT).await.unwrap_err();
+    let refused = Store::open(&StoreUrl::new(folder.kind, &file), BOT).await.unwrap_err();
     assert!(matches!(refused, StoreError::Unreadable { .. }), "{refused}");
-    let refused = KvStore::open(&StoreUrl::new(folder.kind, file.join("below")), BOT).await.unwrap_err();
+    let refused = Store::open(&StoreUrl::new(folder.kind, file.join("below")), BOT).await.unwrap_err();
     assert!(matches!(refused, StoreError::Failed { .. }), "{refused}");
     assert!(refused.to_string().contains("notes.txt/below"), "the folder is named: {refused}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }
 
 async fn other_formats_are_refused(folder: &Disk) {
-    folder.try_open().await.unwrap().append(words(SessionId::new(), "kept")).await.unwrap();
+    folder.try_open().await.unwrap().conversations().append(words(SessionId::new(), "kept")).await.unwrap();
     let all = |records: Records| ["messages", "sessions", "meta"].map(|table| records.all(table));
     for (format, newer) in [("3", true), ("0", false), ("one", false)] {
         folder.records().put("meta", b"format", format);
@@ -187,10 +189,10 @@ async fn a_store_of_format_1_is_used_as_it_is(folder: &Disk) {
     drop(engine);
     for bot in [BOT, BotId(78)] {
         let store = folder.open_for(bot).await;
-        assert_eq!(store.chat_config(super::CHAT).await.unwrap().language.as_deref(), Some("de"));
-        store.accept(vec![raw(bot.0)], at(0)).await.unwrap();
+        assert_eq!(store.settings().chat_config(super::CHAT).await.unwrap().language.as_deref(), Some("de"));
+        store.inbox().accept(vec![raw(bot.0)], at(0)).await.unwrap();
     }
-    assert_eq!(folder.open().await.unsettled().await.unwrap(), [raw(BOT.0)]);
+    assert_eq!(folder.open().await.inbox().unsettled().await.unwrap(), [raw(BOT.0)]);
     assert_eq!(folder.records().everything()["meta"], [(b"format".to_vec(), b"1".to_vec())]);
 }
 
@@ -200,19 +202,22 @@ async fn bots_share_a_store_and_nothing_in_it(folder: &Disk) {
         language: Some(Some("de".into())),
         ..figaro_domain::chat::ConfigPatch::default()
     };
-    store.change_chat_config(super::CHAT, german).await.unwrap();
-    store.accept(vec![raw(1)], at(0)).await.unwrap();
+    store.settings().change_chat_config(super::CHAT, german).await.unwrap();
+    store.inbox().accept(vec![raw(1)], at(0)).await.unwrap();
     drop(store);
     let other = folder.open_for(BotId(78)).await;
-    assert_eq!(other.chat_config(super::CHAT).await.unwrap().language, None);
-    assert_eq!(other.unsettled().await.unwrap(), []);
+    assert_eq!(other.settings().chat_config(super::CHAT).await.unwrap().language, None);
+    assert_eq!(other.inbox().unsettled().await.unwrap(), []);
     drop(other);
-    assert_eq!(folder.open().await.chat_config(super::CHAT).await.unwrap().language.as_deref(), Some("de"));
+    assert_eq!(
+        folder.open().await.settings().chat_config(super::CHAT).await.unwrap().language.as_deref(),
+        Some("de")
+    );
 }
 
 async fn its_debug_form_tells_nothing(folder: &Disk) {
     let store = folder.open().await;
-    store.accept(vec![raw(123_456)], at(0)).await.unwrap();
+    store.inbox().accept(vec![raw(123_456)], at(0)).await.unwrap();
     assert!(!format!("{store:?}").contains("123456"));
 }
 

@@ -1,7 +1,5 @@
 //! Memories and the messages that facts are still to be taken from: each is read once, whatever happens in between.
 
-use std::sync::Arc;
-
 use figaro_base::ids::{ChatId, EntryId, UserId};
 use figaro_domain::conversation::{Message, Role};
 use figaro_domain::facts::{Fact, FactChange, OwnChange, UsedMemories};
@@ -18,8 +16,8 @@ fn ann() -> UserId {
     UserId::telegram(4)
 }
 
-async fn taken(store: &Arc<dyn Store>) -> Option<UnreadBatch> {
-    store.take_unread(&ann(), READING).await.unwrap()
+async fn taken(store: &Store) -> Option<UnreadBatch> {
+    store.facts().take_unread(&ann(), READING).await.unwrap()
 }
 
 fn ids(batch: &UnreadBatch) -> Vec<EntryId> {
@@ -50,8 +48,8 @@ fn read(batch: &UnreadBatch) -> ReadFacts {
     }
 }
 
-async fn active(store: &Arc<dyn Store>) -> Vec<Memory> {
-    let mut all = store.memories(&ann()).await.unwrap();
+async fn active(store: &Store) -> Vec<Memory> {
+    let mut all = store.facts().of_person(&ann()).await.unwrap();
     all.retain(Memory::is_active);
     all
 }
@@ -59,13 +57,13 @@ async fn active(store: &Arc<dyn Store>) -> Vec<Memory> {
 pub(super) async fn what_a_person_says_is_read_once(backend: &dyn Backend) {
     let store = backend.open().await;
     for (id, text) in [(1, "one"), (2, "two"), (3, "three")] {
-        let turn = store.begin_turn(HERE, &[inbound(id, text)], at(id)).await.unwrap();
-        store.end_turn(&turn, TurnEnd::default()).await.unwrap();
+        let turn = store.conversations().begin_turn(HERE, &[inbound(id, text)], at(id)).await.unwrap();
+        store.conversations().end_turn(&turn, TurnEnd::default()).await.unwrap();
     }
     let forwarded =
         figaro_domain::message::Inbound { forwarded_from: Some("Bob".into()), ..inbound(4, "four") };
-    store.begin_turn(HERE, &[forwarded], at(4)).await.unwrap();
-    assert_eq!(store.people_with_unread().await.unwrap(), [ann()]);
+    store.conversations().begin_turn(HERE, &[forwarded], at(4)).await.unwrap();
+    assert_eq!(store.facts().people_with_unread().await.unwrap(), [ann()]);
     let first = taken(&store).await.unwrap();
     assert_eq!((texts(&first), first.chat, first.before.len()), (vec!["one", "two"], CHAT, 0));
 
@@ -73,49 +71,50 @@ pub(super) async fn what_a_person_says_is_read_once(backend: &dyn Backend) {
     let store = backend.reopen(store).await;
     let again = taken(&store).await.unwrap();
     assert_eq!(ids(&again), ids(&first));
-    assert_eq!(store.end_reading(&ann(), read(&again)).await.unwrap().unwrap().added, 2);
-    assert_eq!(store.end_reading(&ann(), read(&first)).await.unwrap(), None, "they were read");
+    assert_eq!(store.facts().end_reading(&ann(), read(&again)).await.unwrap().unwrap().added, 2);
+    assert_eq!(store.facts().end_reading(&ann(), read(&first)).await.unwrap(), None, "they were read");
     let store = backend.reopen(store).await;
     assert_eq!(active(&store).await.len(), 2);
     let last = taken(&store).await.unwrap();
     assert_eq!((texts(&last), last.before.len()), (vec!["three"], 2));
 
     // What comes to nothing costs no try; three that do are all.
-    store.return_unread(&ann(), &ids(&last)).await.unwrap();
+    store.facts().return_unread(&ann(), &ids(&last)).await.unwrap();
     for _ in 0..3 {
         assert_eq!(taken(&store).await.map(|batch| ids(&batch)), Some(ids(&last)));
     }
     assert_eq!(taken(&store).await, None);
-    assert_eq!(store.people_with_unread().await.unwrap(), []);
+    assert_eq!(store.facts().people_with_unread().await.unwrap(), []);
     let counts = MemoryCounts { active: 2, removed: 0, unread: 0 };
-    assert_eq!(store.count_memories().await.unwrap(), counts);
+    assert_eq!(store.facts().count().await.unwrap(), counts);
 }
 
 pub(super) async fn what_is_taken_back_leaves_no_memory(backend: &dyn Backend) {
     let store = backend.open().await;
-    let turn = store.begin_turn(HERE, &[inbound(1, "I live in Rige")], at(1)).await.unwrap();
+    let turn = store.conversations().begin_turn(HERE, &[inbound(1, "I live in Rige")], at(1)).await.unwrap();
     let batch = taken(&store).await.unwrap();
-    store.end_reading(&ann(), read(&batch)).await.unwrap();
+    store.facts().end_reading(&ann(), read(&batch)).await.unwrap();
     assert_eq!(active(&store).await.len(), 1);
-    store.retract_turn(&turn).await.unwrap();
-    assert_eq!(store.memories(&ann()).await.unwrap(), []);
-    let turn = store.begin_turn(HERE, &[inbound(1, "I live in Riga")], at(2)).await.unwrap();
+    store.conversations().retract_turn(&turn).await.unwrap();
+    assert_eq!(store.facts().of_person(&ann()).await.unwrap(), []);
+    let turn = store.conversations().begin_turn(HERE, &[inbound(1, "I live in Riga")], at(2)).await.unwrap();
     let batch = taken(&store).await.unwrap();
-    store.retract_turn(&turn).await.unwrap();
-    assert_eq!(store.end_reading(&ann(), read(&batch)).await.unwrap(), None, "its message is gone");
-    assert_eq!(store.people_with_unread().await.unwrap(), []);
+    store.conversations().retract_turn(&turn).await.unwrap();
+    assert_eq!(store.facts().end_reading(&ann(), read(&batch)).await.unwrap(), None, "its message is gone");
+    assert_eq!(store.facts().people_with_unread().await.unwrap(), []);
     // A further try of a question is no further word of the person.
-    let turn = store.begin_turn(HERE, &[inbound(2, "I live in Riga")], at(3)).await.unwrap();
-    store.end_turn(&turn, TurnEnd::default()).await.unwrap();
-    store.begin_again(HERE, super::from(3), None, at(4)).await.unwrap().unwrap();
+    let turn = store.conversations().begin_turn(HERE, &[inbound(2, "I live in Riga")], at(3)).await.unwrap();
+    store.conversations().end_turn(&turn, TurnEnd::default()).await.unwrap();
+    store.conversations().begin_again(HERE, super::from(3), None, at(4)).await.unwrap().unwrap();
     assert_eq!(taken(&store).await.unwrap().messages.len(), 1);
 }
 
 pub(super) async fn memories_are_used_changed_and_erased(backend: &dyn Backend) {
     let store = backend.open().await;
-    let turn = store.begin_turn(HERE, &[inbound(1, "one"), inbound(2, "two")], at(1)).await.unwrap();
+    let turn =
+        store.conversations().begin_turn(HERE, &[inbound(1, "one"), inbound(2, "two")], at(1)).await.unwrap();
     let batch = taken(&store).await.unwrap();
-    store.end_reading(&ann(), read(&batch)).await.unwrap();
+    store.facts().end_reading(&ann(), read(&batch)).await.unwrap();
     let [one, two] = active(&store).await.try_into().unwrap();
     // An answer counts what it used in the write that stores it, once.
     let answer = Message::new(turn.session, Role::Assistant, "so".into(), at(70));
@@ -123,7 +122,7 @@ pub(super) async fn memories_are_used_changed_and_erased(backend: &dyn Backend) 
     let used = UsedMemories { user: ann(), ids: vec![one.id, figaro_base::ids::MemoryId::new()], at: at(70) };
     let end = TurnEnd { messages: vec![answer], used: Some(used), ..TurnEnd::default() };
     for _ in 0..2 {
-        store.end_turn(&turn, end.clone()).await.unwrap();
+        store.conversations().end_turn(&turn, end.clone()).await.unwrap();
     }
     let store = backend.reopen(store).await;
     let kept = active(&store).await;
@@ -131,49 +130,53 @@ pub(super) async fn memories_are_used_changed_and_erased(backend: &dyn Backend) 
     assert_eq!((kept[1].access_count, kept[1].last_accessed_at), (0, None));
 
     let (other, now) = (UserId::telegram(5), at(80));
-    assert_eq!(store.change_memory(&other, two.id, OwnChange::Remove, now).await.unwrap(), None);
-    let reworded = store.change_memory(&ann(), two.id, OwnChange::Reword("2".into()), now).await.unwrap();
+    assert_eq!(store.facts().change(&other, two.id, OwnChange::Remove, now).await.unwrap(), None);
+    let reworded = store.facts().change(&ann(), two.id, OwnChange::Reword("2".into()), now).await.unwrap();
     assert_eq!(reworded.unwrap().content, "2");
-    store.change_memory(&ann(), two.id, OwnChange::Remove, now).await.unwrap().unwrap();
+    store.facts().change(&ann(), two.id, OwnChange::Remove, now).await.unwrap().unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(active(&store).await.len(), 1);
-    store.change_memory(&ann(), two.id, OwnChange::Restore, now).await.unwrap().unwrap();
-    let removed = store.change_memory(&ann(), one.id, OwnChange::Remove, at(81)).await.unwrap().unwrap();
+    store.facts().change(&ann(), two.id, OwnChange::Restore, now).await.unwrap().unwrap();
+    let removed = store.facts().change(&ann(), one.id, OwnChange::Remove, at(81)).await.unwrap().unwrap();
     let deleted = removed.deleted_at.unwrap();
-    assert_eq!(store.purge_memories(deleted, at(82)).await.unwrap(), 0, "it can still be put back");
-    let purged = store.purge_memories(deleted + chrono::TimeDelta::seconds(1), at(82)).await.unwrap();
+    assert_eq!(store.facts().purge(deleted, at(82)).await.unwrap(), 0, "it can still be put back");
+    let purged = store.facts().purge(deleted + chrono::TimeDelta::seconds(1), at(82)).await.unwrap();
     assert_eq!((purged, active(&store).await.len()), (1, 1));
-    assert_eq!(store.change_memory(&ann(), one.id, OwnChange::Restore, at(83)).await.unwrap(), None);
-    store.begin_turn(HERE, &[inbound(3, "three")], at(84)).await.unwrap();
-    assert_eq!(store.erase_memories(&other).await.unwrap(), 0);
-    assert_eq!(store.erase_memories(&ann()).await.unwrap(), 1);
+    assert_eq!(store.facts().change(&ann(), one.id, OwnChange::Restore, at(83)).await.unwrap(), None);
+    store.conversations().begin_turn(HERE, &[inbound(3, "three")], at(84)).await.unwrap();
+    assert_eq!(store.facts().erase(&other).await.unwrap(), 0);
+    assert_eq!(store.facts().erase(&ann()).await.unwrap(), 1);
     let store = backend.reopen(store).await;
-    assert_eq!(store.count_memories().await.unwrap(), MemoryCounts::default());
+    assert_eq!(store.facts().count().await.unwrap(), MemoryCounts::default());
 }
 
 pub(super) async fn a_refusal_leaves_nothing_to_read(backend: &dyn Backend) {
     let store = backend.open().await;
-    assert_eq!(store.set_consent(&ann(), Consent::Given, at(5)).await.unwrap(), None, "nobody knows them");
+    assert_eq!(
+        store.profiles().set_consent(&ann(), Consent::Given, at(5)).await.unwrap(),
+        None,
+        "nobody knows them"
+    );
     let seen = Seen { speaker: inbound(1, "").speaker, language: None, role: ProfileRole::Member, at: at(0) };
-    store.see(&seen).await.unwrap();
-    store.begin_turn(HERE, &[inbound(1, "one")], at(1)).await.unwrap();
-    let given = store.set_consent(&ann(), Consent::Given, at(5)).await.unwrap().unwrap();
+    store.profiles().see(&seen).await.unwrap();
+    store.conversations().begin_turn(HERE, &[inbound(1, "one")], at(1)).await.unwrap();
+    let given = store.profiles().set_consent(&ann(), Consent::Given, at(5)).await.unwrap().unwrap();
     assert!(given.consent.allows(true) && taken(&store).await.is_some());
-    let consents = async |store: &Arc<dyn Store>| {
-        let pins = store.pins(ChatId(ann().telegram_id().unwrap())).await.unwrap();
+    let consents = async |store: &Store| {
+        let pins = store.pins().of_chat(ChatId(ann().telegram_id().unwrap())).await.unwrap();
         pins.iter().filter(|pin| pin.about == Some(SystemPin::Consent)).count()
     };
     assert_eq!(consents(&store).await, 1, "it is kept in their private chat");
-    let refused = store.set_consent(&ann(), Consent::Refused, at(5)).await.unwrap().unwrap();
+    let refused = store.profiles().set_consent(&ann(), Consent::Refused, at(5)).await.unwrap().unwrap();
     assert!(!refused.consent.allows(false));
     assert_eq!(consents(&store).await, 0);
-    store.begin_turn(HERE, &[inbound(9, "I am allergic to nuts")], at(6)).await.unwrap();
-    store.skip_unread(&ann()).await.unwrap();
-    let pins = store.pins(HERE.chat).await.unwrap();
+    store.conversations().begin_turn(HERE, &[inbound(9, "I am allergic to nuts")], at(6)).await.unwrap();
+    store.facts().skip_unread(&ann()).await.unwrap();
+    let pins = store.pins().of_chat(HERE.chat).await.unwrap();
     assert!(pins.iter().all(|pin| pin.about.is_some()), "nothing is pinned by itself: {pins:?}");
     let store = backend.reopen(store).await;
     assert_eq!(taken(&store).await, None);
     // Being seen again changes nothing of it.
-    store.see(&Seen { at: at(9_000), ..seen }).await.unwrap();
-    assert_eq!(store.profile(&ann()).await.unwrap().unwrap().consent, Consent::Refused);
+    store.profiles().see(&Seen { at: at(9_000), ..seen }).await.unwrap();
+    assert_eq!(store.profiles().find(&ann()).await.unwrap().unwrap().consent, Consent::Refused);
 }

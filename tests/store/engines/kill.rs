@@ -5,15 +5,13 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 
 use figaro_base::ids::{ChatId, EntryId, TopicId, UpdateId};
 use figaro_domain::conversation::Conversation;
 use figaro_domain::erasure::{Erasure, Forgotten};
 use figaro_domain::tool::ToolStatus;
-use figaro_store::kv::KvStore;
-use figaro_store::{ConversationStore, ErasureStore, InboxStore, Store, StoreError, TurnEnd};
+use figaro_store::{Store, StoreError, TurnEnd};
 use tokio::task::JoinSet;
 
 use super::disk::{Disk, files, for_every_engine};
@@ -35,7 +33,7 @@ async fn write_until_killed() {
     };
     let (first, url) = first.split_once(' ').unwrap();
     let first: i64 = first.parse().unwrap();
-    let store = KvStore::open(&url.parse().unwrap(), BOT).await.unwrap();
+    let store = Store::open(&url.parse().unwrap(), BOT).await.unwrap();
     let mut writers = JoinSet::new();
     for topic in 0..CONVERSATIONS {
         let store = store.clone();
@@ -43,8 +41,8 @@ async fn write_until_killed() {
             let place = Conversation { chat: CHAT, topic: Some(TopicId(topic)) };
             for round in 0..10_000 {
                 let id = first + topic + round * CONVERSATIONS;
-                store.accept(vec![raw(id)], at(id)).await.unwrap();
-                store.sync().await.unwrap();
+                store.inbox().accept(vec![raw(id)], at(id)).await.unwrap();
+                store.inbox().sync().await.unwrap();
                 println!("\naccepted {id}");
                 if round % 3 == 0 {
                     one_turn(&store, place, id).await;
@@ -58,29 +56,29 @@ async fn write_until_killed() {
 }
 
 /// Says something in a conversation of its own, has it forgotten, and has the files rewritten, again and again.
-async fn forget_for_ever(store: KvStore) {
+async fn forget_for_ever(store: Store) {
     let place = Conversation { chat: FORGETFUL, topic: None };
     for round in 0.. {
-        let session = store.session(place, at(0)).await.unwrap();
+        let session = store.conversations().session(place, at(0)).await.unwrap();
         let secret = format!("<secret {round}>").repeat(200);
-        store.append(words(session.id, &secret)).await.unwrap();
-        let forgotten = store.erase(&Erasure::Session(place, session.id), at(0)).await.unwrap();
+        store.conversations().append(words(session.id, &secret)).await.unwrap();
+        let forgotten = store.erasures().erase(&Erasure::Session(place, session.id), at(0)).await.unwrap();
         assert!(matches!(forgotten, Forgotten::Done(_)));
-        store.rewrite(at(20)).await.unwrap();
+        store.erasures().rewrite(at(20)).await.unwrap();
         println!("\nrewritten {round}");
     }
 }
 
-async fn one_turn(store: &KvStore, conversation: Conversation, id: i64) {
-    let run = store.begin_turn(conversation, &[inbound(id, "q")], at(id)).await.unwrap();
+async fn one_turn(store: &Store, conversation: Conversation, id: i64) {
+    let run = store.conversations().begin_turn(conversation, &[inbound(id, "q")], at(id)).await.unwrap();
     let call = tool_call(run.id, "c", ToolStatus::Running);
-    started(store, &run, &[call]).await;
+    started(&store.conversations(), &run, &[call]).await;
     let call = tool_call(run.id, "c", ToolStatus::Complete);
-    store.tool_ended(&call, words(run.session, "result")).await.unwrap();
+    store.conversations().tool_ended(&call, words(run.session, "result")).await.unwrap();
     let answer = words(run.session, &format!("answer {id}"));
     let delivery = Some(reply(&run, &answer));
     let end = TurnEnd { messages: vec![answer], delivery, ..TurnEnd::default() };
-    store.end_turn(&run, end).await.unwrap();
+    store.conversations().end_turn(&run, end).await.unwrap();
 }
 
 fn spawn_child(folder: &Path) -> Child {
@@ -118,7 +116,7 @@ async fn killing_loses_nothing_acknowledged(folder: &Disk) {
         rewritten += lines.iter().filter(|line| line.starts_with("rewritten ")).count();
 
         let store = folder.open().await;
-        let lost = store.accept(accepted.iter().map(|id| raw(*id)).collect(), at(0)).await.unwrap();
+        let lost = store.inbox().accept(accepted.iter().map(|id| raw(*id)).collect(), at(0)).await.unwrap();
         assert_eq!(lost, [], "round {round}");
         check_turns(&store, &ended).await;
         check_forgotten(folder, &store).await;
@@ -128,31 +126,32 @@ async fn killing_loses_nothing_acknowledged(folder: &Disk) {
 }
 
 /// A turn is whole or has not ended, whenever the process was killed.
-async fn check_turns(store: &Arc<dyn Store>, ended: &[i64]) {
-    let deliveries = store.deliveries().await.unwrap();
+async fn check_turns(store: &Store, ended: &[i64]) {
+    let deliveries = store.outbox().deliveries().await.unwrap();
     for id in ended {
         let words = format!("answer {id}");
         assert!(deliveries.iter().any(|delivery| delivery.markdown == words), "the reply to {id} was lost");
     }
-    let unsettled: Vec<_> = store.unsettled().await.unwrap().iter().map(|update| update.id).collect();
-    let active: Vec<_> = store.active_runs().await.unwrap().iter().map(|run| run.id).collect();
+    let unsettled: Vec<_> = store.inbox().unsettled().await.unwrap().iter().map(|update| update.id).collect();
+    let active: Vec<_> =
+        store.conversations().active_runs().await.unwrap().iter().map(|run| run.id).collect();
     let answers = answers(store).await;
     assert_eq!(answers.len(), deliveries.len());
     for delivery in deliveries {
         let id = UpdateId(delivery.markdown.strip_prefix("answer ").unwrap().parse().unwrap());
         assert!(answers.contains(&delivery.entry.unwrap()));
         assert!(!unsettled.contains(&id) && !active.contains(&delivery.run));
-        let calls = store.tool_calls(delivery.run).await.unwrap();
+        let calls = store.conversations().tool_calls(delivery.run).await.unwrap();
         assert_eq!(calls, [tool_call(delivery.run, "c", ToolStatus::Complete)]);
     }
 }
 
 /// Whatever was killed while it was being forgotten can be forgotten, and nothing is left of it.
-async fn check_forgotten(folder: &Disk, store: &Arc<dyn Store>) {
+async fn check_forgotten(folder: &Disk, store: &Store) {
     let place = Conversation { chat: FORGETFUL, topic: None };
-    let session = store.session(place, at(0)).await.unwrap();
-    store.erase(&Erasure::Session(place, session.id), at(0)).await.unwrap();
-    store.rewrite(at(20)).await.unwrap();
+    let session = store.conversations().session(place, at(0)).await.unwrap();
+    store.erasures().erase(&Erasure::Session(place, session.id), at(0)).await.unwrap();
+    store.erasures().rewrite(at(20)).await.unwrap();
     for (path, bytes) in files(&folder.path()) {
         assert!(!path.to_string_lossy().contains("fresh"), "{} is left", path.display());
         let secret = b"<secret ";
@@ -161,12 +160,12 @@ async fn check_forgotten(folder: &Disk, store: &Arc<dyn Store>) {
 }
 
 /// All stored answers, of sessions whose messages follow each other without a gap.
-async fn answers(store: &Arc<dyn Store>) -> Vec<EntryId> {
+async fn answers(store: &Store) -> Vec<EntryId> {
     let mut answers = Vec::new();
     for topic in 0..CONVERSATIONS {
         let conversation = Conversation { chat: CHAT, topic: Some(TopicId(topic)) };
-        let session = store.session(conversation, at(0)).await.unwrap().id;
-        let messages = store.recent(session, usize::MAX).await.unwrap();
+        let session = store.conversations().session(conversation, at(0)).await.unwrap().id;
+        let messages = store.conversations().recent(session, usize::MAX).await.unwrap();
         assert!(messages.iter().zip(0..).all(|(message, index)| message.index == index));
         answers.extend(
             messages.iter().filter(|message| message.text.starts_with("answer")).map(|message| message.id),

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use figaro_store::engine;
-use figaro_store::kv::{accept_loss, loss};
-use figaro_store::{NoteStore, Store, StoreError};
+use figaro_store::whole::{accept_loss, loss};
+use figaro_store::{Store, StoreError};
 
 use super::disk::{Disk, files, for_every_engine};
 use super::{Backend, CHAT, note};
@@ -15,15 +15,15 @@ use super::{Backend, CHAT, note};
 const LAG: Duration = Duration::from_millis(1100);
 
 /// Adds notes of these numbers, each in a commit of its own.
-async fn add_notes(store: &dyn Store, numbers: std::ops::Range<u32>) {
+async fn add_notes(store: &Store, numbers: std::ops::Range<u32>) {
     for number in numbers {
         let note = note(CHAT, "n", &format!("note {number} {}", "x".repeat(300)), number.into());
-        store.add_note(&note, 1_000).await.unwrap();
+        store.notes().add(&note, 1_000).await.unwrap();
     }
 }
 
-async fn notes(store: &dyn Store) -> usize {
-    store.notes(CHAT).await.unwrap().len()
+async fn notes(store: &Store) -> usize {
+    store.notes().of_chat(CHAT).await.unwrap().len()
 }
 
 fn put_back(from: &Disk, to: &Disk, is_wanted: impl Fn(&Path) -> bool) {
@@ -43,10 +43,10 @@ fn is_mark(path: &Path) -> bool {
 
 async fn what_was_lost_is_said_and_given_up_only_when_told(folder: &Disk) {
     let store = folder.open().await;
-    add_notes(&*store, 0..3).await;
+    add_notes(&store, 0..3).await;
     tokio::time::sleep(LAG).await;
     let older = folder.crash_image();
-    add_notes(&*store, 3..5).await;
+    add_notes(&store, 3..5).await;
     drop(store);
     put_back(&older, folder, |path| !is_mark(path));
     for _ in 0..2 {
@@ -61,15 +61,15 @@ async fn what_was_lost_is_said_and_given_up_only_when_told(folder: &Disk) {
     assert_eq!(loss(&*engine).unwrap(), None);
     drop(engine);
     let store = folder.open().await;
-    assert_eq!(notes(&*store).await, 3);
-    add_notes(&*store, 5..6).await;
+    assert_eq!(notes(&store).await, 3);
+    add_notes(&store, 5..6).await;
     let store = folder.reopen(store).await;
-    assert_eq!(notes(&*store).await, 4);
+    assert_eq!(notes(&store).await, 4);
 }
 
 async fn a_store_that_is_gone_is_no_new_one(folder: &Disk) {
     let store = folder.open().await;
-    add_notes(&*store, 0..3).await;
+    add_notes(&store, 0..3).await;
     drop(store);
     for path in files(&folder.path()).into_keys().filter(|path| !is_mark(path)) {
         fs::remove_file(path).unwrap();
@@ -78,13 +78,13 @@ async fn a_store_that_is_gone_is_no_new_one(folder: &Disk) {
     assert!(refused.to_string().contains("it is empty, but had"), "{refused}");
     assert!(refused.to_string().contains("--accept-loss"), "{refused}");
     accept_loss(&*engine::open(&folder.url()).unwrap()).unwrap();
-    assert_eq!(notes(&*folder.open().await).await, 0);
+    assert_eq!(notes(&folder.open().await).await, 0);
 }
 
 async fn another_store_in_its_place_is_seen(folder: &Disk) {
-    add_notes(&*folder.open().await, 0..1).await;
+    add_notes(&folder.open().await, 0..1).await;
     let other = Disk::new(folder.url().engine);
-    add_notes(&*other.open().await, 0..50).await;
+    add_notes(&other.open().await, 0..50).await;
     put_back(&other, folder, |path| !is_mark(path));
     let refused = folder.try_open().await.unwrap_err();
     assert!(refused.to_string().contains("it is not the store that was here"), "{refused}");
@@ -94,14 +94,14 @@ async fn a_count_that_is_behind_or_unreadable_is_no_loss(folder: &Disk) {
     let store = folder.open().await;
     tokio::time::sleep(LAG).await;
     let older = folder.crash_image();
-    add_notes(&*store, 0..3).await;
+    add_notes(&store, 0..3).await;
     drop(store);
     put_back(&older, folder, is_mark);
-    assert_eq!(notes(&*folder.open().await).await, 3);
+    assert_eq!(notes(&folder.open().await).await, 3);
     for path in files(&folder.path()).into_keys().filter(|path| is_mark(path)) {
         fs::write(path, [0; 300]).unwrap();
     }
-    assert_eq!(notes(&*folder.open().await).await, 3);
+    assert_eq!(notes(&folder.open().await).await, 3);
 }
 
 async fn a_count_that_is_no_file_is_named(folder: &Disk) {
@@ -115,15 +115,11 @@ async fn a_count_that_is_no_file_is_named(folder: &Disk) {
 async fn damage_is_never_silent(folder: &Disk) {
     const NOTES: u32 = 40;
     let store = folder.open().await;
-    add_notes(&*store, 0..NOTES).await;
+    add_notes(&store, 0..NOTES).await;
     tokio::time::sleep(LAG).await;
     let image = folder.crash_image();
     drop(store);
-    assert_eq!(
-        notes(&*image.crash_image().open().await).await,
-        NOTES as usize,
-        "the crash alone did no harm"
-    );
+    assert_eq!(notes(&image.crash_image().open().await).await, NOTES as usize, "the crash alone did no harm");
     let whole = fs::read(store_of(&image)).unwrap();
     let used = whole.iter().rposition(|byte| *byte != 0).unwrap() as u64;
     let mut refused = 0;
@@ -146,7 +142,7 @@ async fn damage_is_never_silent(folder: &Disk) {
             Err(_) => refused += 1,
             Ok(store) => {
                 // Records that cannot be read are named, also in the log.
-                let found = match store.notes(CHAT).await {
+                let found = match store.notes().of_chat(CHAT).await {
                     Ok(found) => found.len() as u64 + store.health().await.unwrap().unreadable,
                     Err(_) => NOTES.into(),
                 };

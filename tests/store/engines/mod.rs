@@ -31,8 +31,6 @@ mod undos;
 mod upgrade;
 mod usage;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use figaro_base::ids::{BotId, ChatId, MessageId, NoteId, RunId, SessionId, TopicId, UpdateId, UserId};
@@ -51,15 +49,15 @@ use serde_json::json;
 #[async_trait]
 trait Backend: Sync {
     /// Opens the store for a bot; it was empty when the backend was made.
-    async fn open_for(&self, bot: BotId) -> Arc<dyn Store>;
+    async fn open_for(&self, bot: BotId) -> Store;
 
     /// Opens it for the usual bot.
-    async fn open(&self) -> Arc<dyn Store> {
+    async fn open(&self) -> Store {
         self.open_for(BOT).await
     }
 
     /// Closes it and opens it again.
-    async fn reopen(&self, store: Arc<dyn Store>) -> Arc<dyn Store> {
+    async fn reopen(&self, store: Store) -> Store {
         drop(store);
         self.open().await
     }
@@ -143,7 +141,7 @@ fn tool_call(run: RunId, id: &str, status: ToolStatus) -> ToolCall {
 }
 
 /// Records that calls of a turn start.
-async fn started(store: &(impl ConversationStore + ?Sized), turn: &ActiveTurn, calls: &[ToolCall]) {
+async fn started(store: &ConversationStore, turn: &ActiveTurn, calls: &[ToolCall]) {
     store.record_step(turn, Step { calls: calls.to_vec(), ..Step::default() }).await.unwrap();
 }
 
@@ -166,12 +164,12 @@ fn ids(updates: &[RawUpdate]) -> Vec<i64> {
     updates.iter().map(|update| update.id.0).collect()
 }
 
-async fn accept(store: &Arc<dyn Store>, updates: &[i64], now: i64) -> Vec<i64> {
-    ids(&store.accept(updates.iter().map(|id| raw(*id)).collect(), at(now)).await.unwrap())
+async fn accept(store: &Store, updates: &[i64], now: i64) -> Vec<i64> {
+    ids(&store.inbox().accept(updates.iter().map(|id| raw(*id)).collect(), at(now)).await.unwrap())
 }
 
-async fn texts(store: &Arc<dyn Store>, session: SessionId) -> Vec<String> {
-    let messages = store.recent(session, 1000).await.unwrap();
+async fn texts(store: &Store, session: SessionId) -> Vec<String> {
+    let messages = store.conversations().recent(session, 1000).await.unwrap();
     assert!(messages.iter().zip(0..).all(|(message, index)| message.index == index), "indexes have gaps");
     messages.iter().map(|message| message.text.clone()).collect()
 }

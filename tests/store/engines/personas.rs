@@ -49,61 +49,64 @@ pub(super) async fn a_chat_has_personas_of_its_own(backend: &dyn Backend) {
         persona(ELSEWHERE, "Pirate", "Ahoy.", 0),
     ];
     for one in [&pirate, &poet, &other] {
-        assert_eq!(store.save_persona(new(one)).await.unwrap(), PersonaSaved::New(one.clone()));
+        assert_eq!(store.personas().save(new(one)).await.unwrap(), PersonaSaved::New(one.clone()));
     }
     let store = backend.reopen(store).await;
-    assert_eq!(store.personas(CHAT).await.unwrap(), [poet.clone(), pirate.clone()]);
-    assert_eq!(store.personas(ELSEWHERE).await.unwrap(), [other]);
-    let chosen = store.chat_config(CHAT).await.unwrap().persona;
+    assert_eq!(store.personas().of_chat(CHAT).await.unwrap(), [poet.clone(), pirate.clone()]);
+    assert_eq!(store.personas().of_chat(ELSEWHERE).await.unwrap(), [other]);
+    let chosen = store.settings().chat_config(CHAT).await.unwrap().persona;
     assert_eq!(chosen, Some(poet.choice()), "what was written last is chosen");
     // The same again is the same, whatever its id; the name alone is taken.
     let again = persona(CHAT, "PIRATE ", "Arr.", 7);
-    assert_eq!(store.save_persona(new(&again)).await.unwrap(), PersonaSaved::New(pirate.clone()));
+    assert_eq!(store.personas().save(new(&again)).await.unwrap(), PersonaSaved::New(pirate.clone()));
     let same_name = persona(CHAT, "pirate", "Other.", 7);
-    assert_eq!(store.save_persona(new(&same_name)).await.unwrap(), PersonaSaved::NameTaken);
-    assert_eq!(store.save_persona(change(&poet, "pirate", "Arr.")).await.unwrap(), PersonaSaved::NameTaken);
+    assert_eq!(store.personas().save(new(&same_name)).await.unwrap(), PersonaSaved::NameTaken);
+    assert_eq!(
+        store.personas().save(change(&poet, "pirate", "Arr.")).await.unwrap(),
+        PersonaSaved::NameTaken
+    );
     // A change keeps who wrote it first; what is chosen follows the new name.
     let renamed = OwnPersona { name: "Corsair".into(), prompt: "Arr!".into(), ..pirate.clone() };
-    let saved = store.save_persona(change(&pirate, "Corsair", "Arr!")).await.unwrap();
+    let saved = store.personas().save(change(&pirate, "Corsair", "Arr!")).await.unwrap();
     assert_eq!(saved, PersonaSaved::Changed(renamed.clone()));
     let store = backend.reopen(store).await;
-    let chosen = store.chat_config(CHAT).await.unwrap().persona;
+    let chosen = store.settings().chat_config(CHAT).await.unwrap().persona;
     assert_eq!(chosen, Some(renamed.choice()));
     // What is not chosen is not chosen by a change or a removal of another.
-    store.save_persona(change(&poet, "Poet", "Rhyme well.")).await.unwrap();
-    assert_eq!(store.remove_persona(ELSEWHERE, poet.id).await.unwrap(), None);
-    assert_eq!(store.remove_persona(CHAT, poet.id).await.unwrap().unwrap().prompt, "Rhyme well.");
-    assert_eq!(store.chat_config(CHAT).await.unwrap().persona, chosen);
-    assert_eq!(store.remove_persona(CHAT, renamed.id).await.unwrap(), Some(renamed.clone()));
-    assert_eq!(store.chat_config(CHAT).await.unwrap().persona, None);
+    store.personas().save(change(&poet, "Poet", "Rhyme well.")).await.unwrap();
+    assert_eq!(store.personas().remove(ELSEWHERE, poet.id).await.unwrap(), None);
+    assert_eq!(store.personas().remove(CHAT, poet.id).await.unwrap().unwrap().prompt, "Rhyme well.");
+    assert_eq!(store.settings().chat_config(CHAT).await.unwrap().persona, chosen);
+    assert_eq!(store.personas().remove(CHAT, renamed.id).await.unwrap(), Some(renamed.clone()));
+    assert_eq!(store.settings().chat_config(CHAT).await.unwrap().persona, None);
     let store = backend.reopen(store).await;
-    assert_eq!(store.personas(CHAT).await.unwrap(), []);
-    assert_eq!(store.save_persona(change(&renamed, "Corsair", "Arr!")).await.unwrap(), PersonaSaved::Gone);
+    assert_eq!(store.personas().of_chat(CHAT).await.unwrap(), []);
+    assert_eq!(store.personas().save(change(&renamed, "Corsair", "Arr!")).await.unwrap(), PersonaSaved::Gone);
     for number in 0..MAX_OWN_PERSONAS {
         let one = persona(CHAT, &number.to_string(), "One.", 0);
-        assert_eq!(store.save_persona(new(&one)).await.unwrap(), PersonaSaved::New(one));
+        assert_eq!(store.personas().save(new(&one)).await.unwrap(), PersonaSaved::New(one));
     }
     let more = persona(CHAT, "more", "One.", 0);
-    assert_eq!(store.save_persona(new(&more)).await.unwrap(), PersonaSaved::Full);
-    assert_eq!(store.personas(CHAT).await.unwrap().len(), MAX_OWN_PERSONAS);
+    assert_eq!(store.personas().save(new(&more)).await.unwrap(), PersonaSaved::Full);
+    assert_eq!(store.personas().of_chat(CHAT).await.unwrap().len(), MAX_OWN_PERSONAS);
 }
 
 pub(super) async fn a_question_is_about_the_persona_that_its_answer_made(backend: &dyn Backend) {
     let store = backend.open().await;
     let asked = PersonaQuestion { about: None, asked_at: at(5) };
-    store.ask_persona(CHAT, MessageId(7), &asked, at(0)).await.unwrap();
+    store.personas().ask(CHAT, MessageId(7), &asked, at(0)).await.unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(store.persona_question(CHAT, MessageId(7)).await.unwrap(), Some(asked.clone()));
-    assert_eq!(store.persona_question(CHAT, MessageId(8)).await.unwrap(), None);
-    assert_eq!(store.persona_question(ELSEWHERE, MessageId(7)).await.unwrap(), None);
+    assert_eq!(store.personas().question(CHAT, MessageId(7)).await.unwrap(), Some(asked.clone()));
+    assert_eq!(store.personas().question(CHAT, MessageId(8)).await.unwrap(), None);
+    assert_eq!(store.personas().question(ELSEWHERE, MessageId(7)).await.unwrap(), None);
     let pirate = persona(CHAT, "Pirate", "Arr.", 2);
-    store.save_persona(PersonaToSave { question: Some(MessageId(7)), ..new(&pirate) }).await.unwrap();
+    store.personas().save(PersonaToSave { question: Some(MessageId(7)), ..new(&pirate) }).await.unwrap();
     let about = PersonaQuestion { about: Some(pirate.id), ..asked.clone() };
-    assert_eq!(store.persona_question(CHAT, MessageId(7)).await.unwrap(), Some(about));
+    assert_eq!(store.personas().question(CHAT, MessageId(7)).await.unwrap(), Some(about));
     // Old ones are forgotten with the next.
-    store.ask_persona(CHAT, MessageId(9), &asked, at(6)).await.unwrap();
-    assert_eq!(store.persona_question(CHAT, MessageId(7)).await.unwrap(), None);
-    assert_eq!(store.persona_question(CHAT, MessageId(9)).await.unwrap(), Some(asked));
+    store.personas().ask(CHAT, MessageId(9), &asked, at(6)).await.unwrap();
+    assert_eq!(store.personas().question(CHAT, MessageId(7)).await.unwrap(), None);
+    assert_eq!(store.personas().question(CHAT, MessageId(9)).await.unwrap(), Some(asked));
 }
 
 pub(super) async fn personas_move_with_their_group(backend: &dyn Backend) {
@@ -115,19 +118,23 @@ pub(super) async fn personas_move_with_their_group(backend: &dyn Backend) {
         persona(to, "Cook", "Cook.", 0),
     ];
     for one in [&pirate, &other, &kept] {
-        store.save_persona(new(one)).await.unwrap();
+        store.personas().save(new(one)).await.unwrap();
     }
     let none = ConfigPatch { persona: Some(None), ..ConfigPatch::default() };
-    store.change_chat_config(to, none).await.unwrap();
+    store.settings().change_chat_config(to, none).await.unwrap();
     let asked = PersonaQuestion { about: None, asked_at: at(5) };
-    store.ask_persona(old, MessageId(7), &asked, at(0)).await.unwrap();
+    store.personas().ask(old, MessageId(7), &asked, at(0)).await.unwrap();
     for _ in 0..2 {
-        store.migrate_chat(old, to).await.unwrap();
+        store.settings().migrate_chat(old, to).await.unwrap();
         let moved = OwnPersona { chat: to, ..pirate.clone() };
-        assert_eq!(store.personas(to).await.unwrap(), [kept.clone(), moved]);
-        assert_eq!(store.personas(old).await.unwrap(), []);
-        assert_eq!(store.personas(ChatId(-4)).await.unwrap(), from_ref(&other));
-        assert_eq!(store.persona_question(old, MessageId(7)).await.unwrap(), None);
-        assert_eq!(store.chat_config(to).await.unwrap().persona, None, "the new id's own settings stay");
+        assert_eq!(store.personas().of_chat(to).await.unwrap(), [kept.clone(), moved]);
+        assert_eq!(store.personas().of_chat(old).await.unwrap(), []);
+        assert_eq!(store.personas().of_chat(ChatId(-4)).await.unwrap(), from_ref(&other));
+        assert_eq!(store.personas().question(old, MessageId(7)).await.unwrap(), None);
+        assert_eq!(
+            store.settings().chat_config(to).await.unwrap().persona,
+            None,
+            "the new id's own settings stay"
+        );
     }
 }

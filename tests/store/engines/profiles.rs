@@ -21,14 +21,14 @@ fn place(chat: ChatId, kind: ChatKind) -> Place {
 pub(super) async fn a_profile_is_kept(backend: &dyn Backend) {
     let store = backend.open().await;
     let user = UserId::telegram(4);
-    assert_eq!(store.profile(&user).await.unwrap(), None);
-    store.see(&seen("Ann", 0)).await.unwrap();
-    store.see(&seen("Ann", 60)).await.unwrap();
+    assert_eq!(store.profiles().find(&user).await.unwrap(), None);
+    store.profiles().see(&seen("Ann", 0)).await.unwrap();
+    store.profiles().see(&seen("Ann", 60)).await.unwrap();
     let store = backend.reopen(store).await;
-    let known = store.profile(&user).await.unwrap().unwrap();
+    let known = store.profiles().find(&user).await.unwrap().unwrap();
     assert_eq!((known.first_seen, known.last_seen), (at(0), at(0)), "a minute is not written down");
     assert_eq!((known.names.shown.as_str(), known.language.as_deref()), ("Ann", Some("de")));
-    let later = store.see(&Seen { language: None, ..seen("Ann Lee", 7200) }).await.unwrap();
+    let later = store.profiles().see(&Seen { language: None, ..seen("Ann Lee", 7200) }).await.unwrap();
     assert_eq!((later.first_seen, later.last_seen), (at(0), at(7200)));
     assert_eq!((later.names.shown.as_str(), later.language.as_deref()), ("Ann Lee", Some("de")));
 }
@@ -41,12 +41,16 @@ pub(super) async fn what_a_person_asked_for_is_kept_by_chat(backend: &dyn Backen
         timezone: Some(Some(Tz::America__New_York)),
         language: None,
     };
-    assert_eq!(store.wish(&user, ChatId(4), wish.clone()).await.unwrap(), None, "nobody knows them");
-    store.see(&seen("Ann", 0)).await.unwrap();
-    store.wish(&user, ChatId(4), wish).await.unwrap().unwrap();
-    store.see(&seen("Ann Lee", 1)).await.unwrap();
+    assert_eq!(
+        store.profiles().wish(&user, ChatId(4), wish.clone()).await.unwrap(),
+        None,
+        "nobody knows them"
+    );
+    store.profiles().see(&seen("Ann", 0)).await.unwrap();
+    store.profiles().wish(&user, ChatId(4), wish).await.unwrap().unwrap();
+    store.profiles().see(&seen("Ann Lee", 1)).await.unwrap();
     let store = backend.reopen(store).await;
-    let known = store.profile(&user).await.unwrap().unwrap();
+    let known = store.profiles().find(&user).await.unwrap().unwrap();
     let private = known.wishes_in(&place(ChatId(4), ChatKind::Private));
     assert_eq!(private.called.as_deref(), Some("Annie"));
     assert_eq!(private.timezone, Some(Tz::America__New_York));

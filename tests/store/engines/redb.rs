@@ -5,8 +5,8 @@ use std::fs;
 use figaro_config::EngineKind;
 
 use figaro_config::StoreUrl;
-use figaro_store::kv::{copy, export_to};
-use figaro_store::{NoteStore, StoreError};
+use figaro_store::StoreError;
+use figaro_store::whole::{copy, export_to};
 
 use super::disk::{Disk, Harm, is_refused_untouched, overwrite, with_long_messages};
 use super::{Backend, CHAT, note};
@@ -30,7 +30,8 @@ async fn a_damaged_page_of_a_closed_store_is_seen_by_all_who_read_it() {
     let store = sound.open().await;
     for number in 0..40 {
         store
-            .add_note(&note(CHAT, "n", &format!("{}{number}", "x".repeat(300)), number), 1_000)
+            .notes()
+            .add(&note(CHAT, "n", &format!("{}{number}", "x".repeat(300)), number), 1_000)
             .await
             .unwrap();
     }
@@ -49,7 +50,8 @@ async fn a_damaged_page_of_a_closed_store_is_seen_by_all_who_read_it() {
         if let Ok(store) = damaged.try_open().await {
             assert!(
                 store
-                    .notes(CHAT)
+                    .notes()
+                    .of_chat(CHAT)
                     .await
                     .unwrap()
                     .iter()

@@ -1,7 +1,5 @@
 //! Notes, settings, access, and the health of it all.
 
-use std::sync::Arc;
-
 use figaro_base::ids::{ChatId, PersonaId, RunId, SessionId, UserId};
 use figaro_domain::access::{AccessChange, OwnerInvite};
 use figaro_domain::audit::AuditActor;
@@ -19,28 +17,28 @@ pub(super) async fn notes_come_back_oldest_first(backend: &dyn Backend) {
     let kept = [note(CHAT, "b", "bread", 1), note(CHAT, "a", "milk", 2), note(CHAT, "b", "salt", 3)];
     let [bread, milk, salt] = kept.clone();
     for note in [&salt, &bread, &milk, &note(ChatId(4), "b", "elsewhere", 0)] {
-        store.restore_note(note).await.unwrap();
+        store.notes().restore(note).await.unwrap();
     }
     let store = backend.reopen(store).await;
-    assert_eq!(store.notes(CHAT).await.unwrap(), kept);
-    assert_eq!(store.remove_note(ChatId(4), milk.id).await.unwrap(), None);
-    assert_eq!(store.remove_note(CHAT, milk.id).await.unwrap(), Some(milk.clone()));
-    assert_eq!(store.remove_note(CHAT, milk.id).await.unwrap(), None);
-    assert_eq!(store.notes(CHAT).await.unwrap(), [bread.clone(), salt.clone()]);
-    store.restore_note(&milk).await.unwrap();
-    assert_eq!(store.notes(CHAT).await.unwrap(), kept);
+    assert_eq!(store.notes().of_chat(CHAT).await.unwrap(), kept);
+    assert_eq!(store.notes().remove(ChatId(4), milk.id).await.unwrap(), None);
+    assert_eq!(store.notes().remove(CHAT, milk.id).await.unwrap(), Some(milk.clone()));
+    assert_eq!(store.notes().remove(CHAT, milk.id).await.unwrap(), None);
+    assert_eq!(store.notes().of_chat(CHAT).await.unwrap(), [bread.clone(), salt.clone()]);
+    store.notes().restore(&milk).await.unwrap();
+    assert_eq!(store.notes().of_chat(CHAT).await.unwrap(), kept);
 
-    assert_eq!(store.clear_notes(CHAT, Some("c")).await.unwrap(), []);
-    assert_eq!(store.clear_notes(CHAT, Some("b")).await.unwrap(), [bread, salt]);
+    assert_eq!(store.notes().clear(CHAT, Some("c")).await.unwrap(), []);
+    assert_eq!(store.notes().clear(CHAT, Some("b")).await.unwrap(), [bread, salt]);
     let store = backend.reopen(store).await;
-    assert_eq!(store.clear_notes(CHAT, None).await.unwrap(), [milk]);
-    assert_eq!(store.notes(CHAT).await.unwrap(), []);
-    assert_eq!(store.notes(ChatId(4)).await.unwrap().len(), 1);
+    assert_eq!(store.notes().clear(CHAT, None).await.unwrap(), [milk]);
+    assert_eq!(store.notes().of_chat(CHAT).await.unwrap(), []);
+    assert_eq!(store.notes().of_chat(ChatId(4)).await.unwrap().len(), 1);
 }
 
 pub(super) async fn chats_have_settings(backend: &dyn Backend) {
     let store = backend.open().await;
-    assert_eq!(store.chat_config(CHAT).await.unwrap(), ChatConfig::default());
+    assert_eq!(store.settings().chat_config(CHAT).await.unwrap(), ChatConfig::default());
     let config = ChatConfig {
         packs: vec!["eldercare".to_owned()],
         custom_prompt: Some("Be brief.".into()),
@@ -68,14 +66,14 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         setting: Some(("temperature".into(), Some("0.5".into()))),
         zone_asked: config.zone_asked,
     };
-    assert_eq!(store.change_chat_config(CHAT, change).await.unwrap(), config);
+    assert_eq!(store.settings().change_chat_config(CHAT, change).await.unwrap(), config);
     let store = backend.reopen(store).await;
-    assert_eq!(store.chat_config(CHAT).await.unwrap(), config);
-    assert_eq!(store.chat_config(ChatId(4)).await.unwrap(), ChatConfig::default());
-    assert_eq!(store.change_chat_config(CHAT, ConfigPatch::default()).await.unwrap(), config);
+    assert_eq!(store.settings().chat_config(CHAT).await.unwrap(), config);
+    assert_eq!(store.settings().chat_config(ChatId(4)).await.unwrap(), ChatConfig::default());
+    assert_eq!(store.settings().change_chat_config(CHAT, ConfigPatch::default()).await.unwrap(), config);
     let clear = ConfigPatch { custom_prompt: Some(None), ..ConfigPatch::default() };
     let without = ChatConfig { custom_prompt: None, ..config };
-    assert_eq!(store.change_chat_config(CHAT, clear).await.unwrap(), without);
+    assert_eq!(store.settings().change_chat_config(CHAT, clear).await.unwrap(), without);
     // Nobody is asked twice where they are, and no model gets rid of the agent that holds it.
     let cleared = ChatConfig {
         zone_asked: Some(at(7)),
@@ -83,8 +81,8 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         packs: vec!["eldercare".to_owned()],
         ..ChatConfig::default()
     };
-    assert_eq!(store.change_chat_config(CHAT, ConfigPatch::reset()).await.unwrap(), cleared);
-    assert_eq!(store.chat_config(CHAT).await.unwrap(), cleared);
+    assert_eq!(store.settings().change_chat_config(CHAT, ConfigPatch::reset()).await.unwrap(), cleared);
+    assert_eq!(store.settings().chat_config(CHAT).await.unwrap(), cleared);
 }
 
 pub(super) async fn what_a_turn_changes_can_be_undone(backend: &dyn Backend) {
@@ -93,39 +91,39 @@ pub(super) async fn what_a_turn_changes_can_be_undone(backend: &dyn Backend) {
     let tone = |to: &str| ConfigPatch { personality: Some(Some(to.to_owned())), ..ConfigPatch::default() };
     let (run, other) = (RunId::new(), RunId::new());
     let turn = |run, seconds| ChangingTurn { run, moved: Vec::new(), at: at(seconds) };
-    store.change_chat_config(CHAT, language("Latvian")).await.unwrap();
+    store.settings().change_chat_config(CHAT, language("Latvian")).await.unwrap();
     for (change, seconds) in [(language("Greek"), 1), (tone("dry"), 2), (language("German"), 3)] {
-        store.change_chat_config_in_turn(CHAT, change, turn(run, seconds)).await.unwrap();
+        store.settings().change_chat_config_in_turn(CHAT, change, turn(run, seconds)).await.unwrap();
     }
     let store = backend.reopen(store).await;
-    let kept = store.config_change(run).await.unwrap().unwrap();
+    let kept = store.settings().config_change(run).await.unwrap().unwrap();
     assert_eq!((kept.chat, kept.changed_at, kept.undone), (CHAT, at(3), false));
     assert_eq!(
         (kept.before.language.as_deref(), kept.after.language.as_deref()),
         (Some("Latvian"), Some("German"))
     );
     assert_eq!((kept.before.personality.as_deref(), kept.after.personality.as_deref()), (None, Some("dry")));
-    assert_eq!(store.config_change(other).await.unwrap(), None);
-    assert_eq!(store.undo_config_change(other, at(4)).await.unwrap(), None);
+    assert_eq!(store.settings().config_change(other).await.unwrap(), None);
+    assert_eq!(store.settings().undo_config_change(other, at(4)).await.unwrap(), None);
     // What changes nothing is no change.
-    store.change_chat_config_in_turn(CHAT, tone("dry"), turn(other, 4)).await.unwrap();
-    assert_eq!(store.config_change(other).await.unwrap(), None);
+    store.settings().change_chat_config_in_turn(CHAT, tone("dry"), turn(other, 4)).await.unwrap();
+    assert_eq!(store.settings().config_change(other).await.unwrap(), None);
     // A group that moves takes along what can be undone.
     let new = ChatId(-9);
-    store.migrate_chat(CHAT, new).await.unwrap();
-    store.change_chat_config(new, tone("loud")).await.unwrap();
-    let (change, restored) = store.undo_config_change(run, at(5)).await.unwrap().unwrap();
+    store.settings().migrate_chat(CHAT, new).await.unwrap();
+    store.settings().change_chat_config(new, tone("loud")).await.unwrap();
+    let (change, restored) = store.settings().undo_config_change(run, at(5)).await.unwrap().unwrap();
     assert_eq!((change.chat, change.undone, restored), (new, true, vec![Setting::Language]));
     let store = backend.reopen(store).await;
-    let now = store.chat_config(new).await.unwrap();
+    let now = store.settings().chat_config(new).await.unwrap();
     assert_eq!((now.language.as_deref(), now.personality.as_deref()), (Some("Latvian"), Some("loud")));
-    let (change, restored) = store.undo_config_change(run, at(6)).await.unwrap().unwrap();
+    let (change, restored) = store.settings().undo_config_change(run, at(6)).await.unwrap().unwrap();
     assert_eq!((change.undone, restored), (true, vec![]));
     // Old ones are forgotten.
     const DAY: i64 = 24 * 3600;
-    store.change_chat_config_in_turn(CHAT, tone("calm"), turn(other, 2 * DAY + 4)).await.unwrap();
-    assert_eq!(store.config_change(run).await.unwrap(), None);
-    assert!(store.config_change(other).await.unwrap().is_some());
+    store.settings().change_chat_config_in_turn(CHAT, tone("calm"), turn(other, 2 * DAY + 4)).await.unwrap();
+    assert_eq!(store.settings().config_change(run).await.unwrap(), None);
+    assert!(store.settings().config_change(other).await.unwrap().is_some());
 }
 
 pub(super) async fn settings_lose_no_change(backend: &dyn Backend) {
@@ -142,8 +140,8 @@ pub(super) async fn settings_lose_no_change(backend: &dyn Backend) {
         let chat = ChatId(round);
         let mut tasks = JoinSet::new();
         for change in changes.clone() {
-            let store = Arc::clone(&store);
-            tasks.spawn(async move { store.change_chat_config(chat, change).await.unwrap() });
+            let store = store.clone();
+            tasks.spawn(async move { store.settings().change_chat_config(chat, change).await.unwrap() });
         }
         let expected = ChatConfig {
             custom_prompt: some().flatten(),
@@ -155,7 +153,7 @@ pub(super) async fn settings_lose_no_change(backend: &dyn Backend) {
         };
         // Whoever came last was told of all the others.
         assert!(tasks.join_all().await.contains(&expected));
-        assert_eq!(store.chat_config(chat).await.unwrap(), expected);
+        assert_eq!(store.settings().chat_config(chat).await.unwrap(), expected);
     }
 }
 
@@ -163,12 +161,12 @@ pub(super) async fn a_note_is_added_once_and_within_the_limit(backend: &dyn Back
     let store = backend.open().await;
     let mut tasks = JoinSet::new();
     for writer in 0..64 {
-        let store = Arc::clone(&store);
+        let store = store.clone();
         let note = note(CHAT, "list", &format!("item {}", writer % 16), writer);
-        tasks.spawn(async move { (note.id, store.add_note(&note, 10).await.unwrap()) });
+        tasks.spawn(async move { (note.id, store.notes().add(&note, 10).await.unwrap()) });
     }
     let outcomes = tasks.join_all().await;
-    let kept = backend.reopen(store).await.notes(CHAT).await.unwrap();
+    let kept = backend.reopen(store).await.notes().of_chat(CHAT).await.unwrap();
     let new: Vec<_> = outcomes.iter().filter(|(_, added)| *added == Added::New).map(|(id, _)| *id).collect();
     assert_eq!((kept.len(), new.len()), (10, 10));
     assert!(kept.iter().all(|note| new.contains(&note.id)));
@@ -189,48 +187,48 @@ pub(super) async fn the_same_note_is_one_of_the_same_list_and_chat(backend: &dyn
         (note(ChatId(4), "list", "milk", 0), 1, Added::New),
     ];
     for (note, limit, expected) in cases {
-        assert_eq!(store.add_note(&note, limit).await.unwrap(), expected, "{note:?}");
+        assert_eq!(store.notes().add(&note, limit).await.unwrap(), expected, "{note:?}");
     }
-    assert_eq!(store.notes(CHAT).await.unwrap().len(), 3);
+    assert_eq!(store.notes().of_chat(CHAT).await.unwrap().len(), 3);
 }
 
 pub(super) async fn access_loses_no_change(backend: &dyn Backend) {
     let store = backend.open().await;
     let mut tasks = JoinSet::new();
     for user in 0..64 {
-        let store = Arc::clone(&store);
+        let store = store.clone();
         let change = AccessChange::AllowUser(UserId::telegram(user / 2));
-        tasks.spawn(async move { store.change_access(change, AuditActor::Bot).await.unwrap() });
+        tasks.spawn(async move { store.settings().change_access(change, AuditActor::Bot).await.unwrap() });
     }
     let effective = tasks.join_all().await.into_iter().filter(|changed| *changed).count();
     assert_eq!(effective, 32);
     let invite = AccessChange::Invite { invite: OwnerInvite::new("c0de", at(0)), at: at(0) };
-    assert!(store.change_access(invite, AuditActor::Bot).await.unwrap());
+    assert!(store.settings().change_access(invite, AuditActor::Bot).await.unwrap());
     let store = backend.reopen(store).await;
-    assert_eq!(store.access().await.unwrap().users.len(), 32);
+    assert_eq!(store.settings().access().await.unwrap().users.len(), 32);
     let redeem = AccessChange::Redeem { code: CodeHash::of("c0de"), user: UserId::telegram(9), at: at(1) };
-    assert!(store.change_access(redeem.clone(), AuditActor::Bot).await.unwrap());
-    assert!(!store.change_access(redeem, AuditActor::Bot).await.unwrap());
-    assert_eq!(store.access().await.unwrap().owners, [UserId::telegram(9)]);
+    assert!(store.settings().change_access(redeem.clone(), AuditActor::Bot).await.unwrap());
+    assert!(!store.settings().change_access(redeem, AuditActor::Bot).await.unwrap());
+    assert_eq!(store.settings().access().await.unwrap().owners, [UserId::telegram(9)]);
 }
 
 pub(super) async fn strangers_are_greeted_once_until_they_are_forgotten(backend: &dyn Backend) {
     let store = backend.open().await;
     let (ann, bob) = (UserId::telegram(1), UserId::telegram(2));
-    assert!(store.greet_stranger(&ann, at(1)).await.unwrap());
-    assert!(!store.greet_stranger(&ann, at(5)).await.unwrap());
-    assert!(store.greet_stranger(&bob, at(3)).await.unwrap());
+    assert!(store.settings().greet_stranger(&ann, at(1)).await.unwrap());
+    assert!(!store.settings().greet_stranger(&ann, at(5)).await.unwrap());
+    assert!(store.settings().greet_stranger(&bob, at(3)).await.unwrap());
     let store = backend.reopen(store).await;
-    assert!(!store.greet_stranger(&bob, at(6)).await.unwrap());
-    assert_eq!(store.forget_strangers(at(3)).await.unwrap(), 1);
-    assert_eq!(store.forget_strangers(at(3)).await.unwrap(), 0);
-    assert!(store.greet_stranger(&ann, at(7)).await.unwrap());
-    assert!(!store.greet_stranger(&bob, at(7)).await.unwrap());
+    assert!(!store.settings().greet_stranger(&bob, at(6)).await.unwrap());
+    assert_eq!(store.settings().forget_strangers(at(3)).await.unwrap(), 1);
+    assert_eq!(store.settings().forget_strangers(at(3)).await.unwrap(), 0);
+    assert!(store.settings().greet_stranger(&ann, at(7)).await.unwrap());
+    assert!(!store.settings().greet_stranger(&bob, at(7)).await.unwrap());
 }
 
 pub(super) async fn a_sound_store_says_so(backend: &dyn Backend) {
     let store = backend.open().await;
-    store.append(words(SessionId::new(), &"x".repeat(50_000))).await.unwrap();
+    store.conversations().append(words(SessionId::new(), &"x".repeat(50_000))).await.unwrap();
     store.flush().await.unwrap();
     let health = store.health().await.unwrap();
     assert!(health.bytes >= 50_000, "{health:?}");

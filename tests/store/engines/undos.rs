@@ -36,64 +36,66 @@ fn taken(by: i64, seconds: i64) -> Taken {
 pub(super) async fn what_was_done_is_taken_back_once_and_noted(backend: &dyn Backend) {
     let store = backend.open().await;
     let run = RunId::new();
-    assert_eq!(store.undo(run).await.unwrap(), None);
-    assert_eq!(store.take_undo(run, taken(1, 1)).await.unwrap(), None, "nothing was done");
+    assert_eq!(store.undos().find(run).await.unwrap(), None);
+    assert_eq!(store.undos().take(run, taken(1, 1)).await.unwrap(), None, "nothing was done");
     let calls = [unban(CHAT, 7), unban(NEWS, 8), unban(CHAT, 9)];
     for (seconds, call) in (0..).zip(&calls) {
-        store.keep_undo(made(run, 4, seconds), call.clone()).await.unwrap();
+        store.undos().keep(made(run, 4, seconds), call.clone()).await.unwrap();
     }
     // A durable call takes along what was written before it.
-    store.sync().await.unwrap();
+    store.inbox().sync().await.unwrap();
     let store = backend.reopen(store).await;
-    let kept = store.undo(run).await.unwrap().unwrap();
+    let kept = store.undos().find(run).await.unwrap().unwrap();
     assert_eq!((kept.calls.as_slice(), kept.until), (&calls[..], at(2) + LASTS));
-    assert_eq!(store.take_undo(run, taken(1, 86_402)).await.unwrap(), None, "it is too late");
-    let (one, other) = tokio::join!(store.take_undo(run, taken(1, 5)), store.take_undo(run, taken(2, 5)));
+    assert_eq!(store.undos().take(run, taken(1, 86_402)).await.unwrap(), None, "it is too late");
+    let undos = store.undos();
+    let (one, other) = tokio::join!(undos.take(run, taken(1, 5)), undos.take(run, taken(2, 5)));
     let (one, other) = (one.unwrap(), other.unwrap());
+    drop(undos);
     assert!(one.is_some() != other.is_some(), "only one of them: {one:?} {other:?}");
     let store = backend.reopen(store).await;
-    assert_eq!(store.take_undo(run, taken(3, 6)).await.unwrap(), None);
-    let log = store.audited(None, 9).await.unwrap();
+    assert_eq!(store.undos().take(run, taken(3, 6)).await.unwrap(), None);
+    let log = store.audit().newest(None, 9).await.unwrap();
     let told: Vec<_> = log.iter().map(|entry| (entry.event.what, entry.event.target_user.clone())).collect();
     let wanted = [9, 8, 7].map(|user| (AuditKind::Undone, Some(UserId::telegram(user))));
     assert_eq!(told, wanted);
     assert!(matches!(log[0].event.actor, AuditActor::Person(_)));
     for (place, outcome) in [(2, Undone::Done), (1, Undone::Refused(Refusal::NoRight)), (0, Undone::Unsent)] {
-        store.note_undone(run, place, outcome).await.unwrap();
+        store.undos().note_undone(run, place, outcome).await.unwrap();
     }
-    let left = store.undo(run).await.unwrap().unwrap();
+    let left = store.undos().find(run).await.unwrap().unwrap();
     assert_eq!((left.calls.as_slice(), left.taken), (&calls[..1], None), "it can be tried again");
-    assert!(store.take_undo(run, taken(3, 7)).await.unwrap().is_some());
-    store.note_undone(run, 0, Undone::Done).await.unwrap();
-    let ended = store.undo(run).await.unwrap().unwrap();
+    assert!(store.undos().take(run, taken(3, 7)).await.unwrap().is_some());
+    store.undos().note_undone(run, 0, Undone::Done).await.unwrap();
+    let ended = store.undos().find(run).await.unwrap().unwrap();
     assert!(ended.has_ended() && ended.is_whole() && ended.taken.is_some());
-    store.note_undone(RunId::new(), 0, Undone::Done).await.unwrap();
+    store.undos().note_undone(RunId::new(), 0, Undone::Done).await.unwrap();
 }
 
 pub(super) async fn what_can_be_undone_goes_with_its_time_its_person_and_its_chat(backend: &dyn Backend) {
     let store = backend.open().await;
     let [many, theirs, old, others] = [(); 4].map(|()| RunId::new());
     for user in 0..12 {
-        store.keep_undo(made(many, 5, 0), unban(NEWS, user)).await.unwrap();
+        store.undos().keep(made(many, 5, 0), unban(NEWS, user)).await.unwrap();
     }
-    store.keep_undo(made(theirs, 4, 0), unban(CHAT, 7)).await.unwrap();
-    store.keep_undo(made(others, 5, 0), unban(CHAT, 4)).await.unwrap();
-    store.keep_undo(made(old, 5, -1), unban(CHAT, 7)).await.unwrap();
-    let kept = store.undo(many).await.unwrap().unwrap();
+    store.undos().keep(made(theirs, 4, 0), unban(CHAT, 7)).await.unwrap();
+    store.undos().keep(made(others, 5, 0), unban(CHAT, 4)).await.unwrap();
+    store.undos().keep(made(old, 5, -1), unban(CHAT, 7)).await.unwrap();
+    let kept = store.undos().find(many).await.unwrap().unwrap();
     assert_eq!((kept.calls.len(), kept.left_out), (MAX_CALLS, 2));
-    assert_eq!(store.expire_undos(at(-1) + LASTS).await.unwrap(), 1);
-    assert_eq!(store.undo(old).await.unwrap(), None);
+    assert_eq!(store.undos().expire(at(-1) + LASTS).await.unwrap(), 1);
+    assert_eq!(store.undos().find(old).await.unwrap(), None);
     // Who forgets themselves takes along what was done for them, and their name in the rest.
-    store.erase(&Erasure::Person(CHAT, UserId::telegram(4)), at(9)).await.unwrap();
-    assert_eq!(store.undo(theirs).await.unwrap(), None);
-    let nameless = store.undo(others).await.unwrap().unwrap().calls.remove(0);
+    store.erasures().erase(&Erasure::Person(CHAT, UserId::telegram(4)), at(9)).await.unwrap();
+    assert_eq!(store.undos().find(theirs).await.unwrap(), None);
+    let nameless = store.undos().find(others).await.unwrap().unwrap().calls.remove(0);
     assert_eq!(nameless, Undoable { person: None, ..unban(CHAT, 4) });
     // What was done in a group before it moved was done to other messages.
     let new = ChatId(-1_002);
-    store.migrate_chat(CHAT, new).await.unwrap();
-    assert_eq!(store.undo(others).await.unwrap(), None);
-    let moved = store.undo(many).await.unwrap().unwrap();
+    store.settings().migrate_chat(CHAT, new).await.unwrap();
+    assert_eq!(store.undos().find(others).await.unwrap(), None);
+    let moved = store.undos().find(many).await.unwrap().unwrap();
     assert_eq!(moved, TurnUndo { asked_in: new, ..kept });
-    store.erase(&Erasure::Chat(new, UserId::telegram(5)), at(9)).await.unwrap();
-    assert_eq!(store.undo(many).await.unwrap(), None);
+    store.erasures().erase(&Erasure::Chat(new, UserId::telegram(5)), at(9)).await.unwrap();
+    assert_eq!(store.undos().find(many).await.unwrap(), None);
 }

@@ -27,11 +27,11 @@ pub(super) async fn what_is_booked_adds_up(backend: &dyn Backend) {
         spending(4, CHAT, 4, "openai:a", 1),
     ];
     for spending in &booked {
-        store.book(spending, None).await.unwrap();
+        store.usage().book(spending, None).await.unwrap();
     }
     store.flush().await.unwrap();
     let store = backend.reopen(store).await;
-    let spent = store.spent(day(1)..=day(2)).await.unwrap();
+    let spent = store.usage().spent(day(1)..=day(2)).await.unwrap();
     let mut rows: Vec<(u32, i64, String, u64, u64)> = spent
         .iter()
         .map(|one| {
@@ -54,7 +54,7 @@ pub(super) async fn what_is_booked_adds_up(backend: &dyn Backend) {
         row(2, 4, "openai:a", 9, 1),
     ];
     assert_eq!(rows, wanted);
-    assert_eq!(store.spent(day(3)..=day(3)).await.unwrap(), []);
+    assert_eq!(store.usage().spent(day(3)..=day(3)).await.unwrap(), []);
 }
 
 pub(super) async fn what_a_stop_left_open_counts_as_spent(backend: &dyn Backend) {
@@ -63,23 +63,26 @@ pub(super) async fn what_a_stop_left_open_counts_as_spent(backend: &dyn Backend)
         |tokens| Reservation { id: ReservationId::new(), most: spending(1, CHAT, 4, "openai:a", tokens) };
     let (first, second, third) = (reserve(1000), reserve(200), reserve(30));
     for reservation in [&first, &second, &third] {
-        store.reserve(reservation).await.unwrap();
+        store.usage().reserve(reservation).await.unwrap();
     }
-    store.book(&spending(1, CHAT, 4, "openai:a", 4), Some(first.id)).await.unwrap();
+    store.usage().book(&spending(1, CHAT, 4, "openai:a", 4), Some(first.id)).await.unwrap();
     store.flush().await.unwrap();
     let store = backend.reopen(store).await;
     let tokens = |spent: Vec<Spending>| spent.iter().map(|one| one.spent.tokens).sum::<u64>();
-    assert_eq!(tokens(store.spent(day(1)..=day(1)).await.unwrap()), 4);
-    store.book_reserved().await.unwrap();
-    store.book_reserved().await.unwrap();
+    assert_eq!(tokens(store.usage().spent(day(1)..=day(1)).await.unwrap()), 4);
+    store.usage().book_reserved().await.unwrap();
+    store.usage().book_reserved().await.unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(tokens(store.spent(day(1)..=day(1)).await.unwrap()), 234);
+    assert_eq!(tokens(store.usage().spent(day(1)..=day(1)).await.unwrap()), 234);
 }
 
 pub(super) async fn owners_are_told_once_a_day(backend: &dyn Backend) {
     let store = backend.open().await;
-    assert!(store.tell_of_caps(day(1)).await.unwrap());
+    assert!(store.usage().tell_of_caps(day(1)).await.unwrap());
     let store = backend.reopen(store).await;
-    let again = [store.tell_of_caps(day(1)).await.unwrap(), store.tell_of_caps(day(2)).await.unwrap()];
+    let again = [
+        store.usage().tell_of_caps(day(1)).await.unwrap(),
+        store.usage().tell_of_caps(day(2)).await.unwrap(),
+    ];
     assert_eq!(again, [false, true]);
 }

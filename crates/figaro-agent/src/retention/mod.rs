@@ -4,7 +4,6 @@
 
 mod rewrite;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::TimeDelta;
@@ -29,21 +28,21 @@ const STRANGER_DAYS: i64 = 90;
 #[derive(Debug)]
 pub struct Retention {
     /// Ids of updates, and updates that cannot be read.
-    pub inbox: Arc<dyn InboxStore>,
+    pub inbox: InboxStore,
     /// Strangers who were told that the bot is private.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// Memories that were removed.
-    pub facts: Arc<dyn FactStore>,
+    pub facts: FactStore,
     /// The audit log.
-    pub audit: Arc<dyn AuditStore>,
+    pub audit: AuditStore,
     /// The children of turns.
-    pub children: Arc<dyn ChildStore>,
+    pub children: ChildStore,
     /// What turns did that could be taken back.
-    pub undos: Arc<dyn UndoStore>,
+    pub undos: UndoStore,
     /// Tasks that have ended.
-    pub tasks: Arc<dyn TaskStore>,
+    pub tasks: TaskStore,
     /// What became of messages that came in.
-    pub receptions: Arc<dyn ReceptionStore>,
+    pub receptions: ReceptionStore,
     /// How long entries of the audit log are kept.
     pub audit_kept: TimeDelta,
     /// How long all but strangers, memories, the audit log, what became of messages and what can be taken back are kept: a day at
@@ -73,15 +72,12 @@ impl Retention {
         let (before, strangers_before) = (now - self.kept, now - TimeDelta::days(STRANGER_DAYS));
         report(self.settings.forget_strangers(strangers_before).await, "strangers");
         report(self.inbox.expire_set_aside(before).await, "updates that cannot be read");
-        report(self.facts.purge_memories(now - REMOVED_FOR, now).await, "removed memories");
-        report(self.undos.expire_undos(now).await, "what can be taken back no more");
-        report(self.children.expire_children(before).await, "children of turns");
+        report(self.facts.purge(now - REMOVED_FOR, now).await, "removed memories");
+        report(self.undos.expire(now).await, "what can be taken back no more");
+        report(self.children.expire(before).await, "children of turns");
         let (audit_before, received_before) = (now - self.audit_kept, now - KEPT_FOR);
-        self.until_none_is_left("entries of the audit log", || self.audit.expire_audit(audit_before)).await;
-        self.until_none_is_left("what became of messages", || {
-            self.receptions.expire_received(received_before)
-        })
-        .await;
+        self.until_none_is_left("entries of the audit log", || self.audit.expire(audit_before)).await;
+        self.until_none_is_left("what became of messages", || self.receptions.expire(received_before)).await;
         self.until_none_is_left("ids of updates", || self.inbox.expire_seen(before)).await;
         self.until_none_is_left("ended tasks", || self.tasks.forget_ended(before)).await;
     }

@@ -1,7 +1,6 @@
 //! Has the files of the store rewritten some time after something was erased: several erasures need one rewriting, and its bytes
 //! are gone from the folder soon enough. What is due is stored, so a restart goes on with it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::TimeDelta;
@@ -19,7 +18,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Rewriter {
     /// Where things are erased.
-    pub erasures: Arc<dyn ErasureStore>,
+    pub erasures: ErasureStore,
     /// How long the first erasure waits for others: at most a few minutes, since all must be gone ten minutes after it.
     pub after: TimeDelta,
     /// Gives the current time.
@@ -31,7 +30,7 @@ pub struct Rewriter {
 impl Rewriter {
     /// Rewrites whenever something was erased, until the bot stops. What failed is logged and tried again.
     pub async fn run(self) {
-        let news = self.erasures.erasure_news();
+        let news = self.erasures.news();
         loop {
             // Before the look: what is erased after it wakes this.
             let erased = news.notified();

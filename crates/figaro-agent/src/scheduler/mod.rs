@@ -45,13 +45,13 @@ const AFTER_FAILURE: TimeDelta = TimeDelta::seconds(10);
 #[derive(Debug)]
 pub struct Scheduler {
     /// The store of tasks.
-    pub store: Arc<dyn TaskStore>,
+    pub store: TaskStore,
     /// Who may talk to the bot, by settings.
     pub access: AccessSettings,
     /// Who may talk to it, by what owners said.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// Turns that have begun.
-    pub conversations: Arc<dyn ConversationStore>,
+    pub conversations: ConversationStore,
     /// The queues that tasks run in.
     pub mailboxes: Mailboxes,
     /// The texts for people, and which of them a chat gets.
@@ -77,7 +77,7 @@ struct LeftRun {
 impl Scheduler {
     /// Looks after tasks until the bot stops. What the last stop left undelivered or unended must be back in its queue.
     pub async fn run(self) {
-        let news = self.store.task_news();
+        let news = self.store.news();
         let mut hands = Hands::new(&self.clock);
         // What came due before was missed: nobody was there.
         let mut awake = hands.now;
@@ -128,7 +128,7 @@ impl Scheduler {
     /// that it must have been while the bot was not running.
     async fn replan(&self, step: Option<TimeDelta>) {
         let now = self.clock.now();
-        let changed = match self.store.replan_tasks(now).await {
+        let changed = match self.store.replan(now).await {
             Ok(changed) => changed,
             Err(error) => {
                 tracing::error!(%error, label = error.label(), "when tasks are due could not be worked out anew");
@@ -149,7 +149,7 @@ impl Scheduler {
     async fn look(&self, now: DateTime<Utc>, awake: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
         loop {
             let under_way = self.under_way(now).await?;
-            let due = self.store.due_tasks(now, BATCH).await?;
+            let due = self.store.due(now, BATCH).await?;
             let did = self.tell(&due, now, awake).await? | self.begin(&due, &under_way, now, awake).await?;
             if self.background.is_stopping() {
                 return Ok(None);
@@ -166,7 +166,7 @@ impl Scheduler {
     /// What is under way. A run that has gone from its queue without an end is taken up again on the way, once its lease
     /// has ended.
     async fn under_way(&self, now: DateTime<Utc>) -> Result<Vec<Task>> {
-        let leased = self.store.leased_tasks().await?;
+        let leased = self.store.leased().await?;
         for task in &leased {
             let is_lost = |lease: &Lease| lease.until <= now && !self.mailboxes.holds(lease.run);
             if let Some(lease) = task.lease.filter(is_lost) {
@@ -182,7 +182,7 @@ impl Scheduler {
     async fn take_up_all(&self, now: DateTime<Utc>) -> Result<()> {
         let begun: HashSet<RunId> =
             self.conversations.active_runs().await?.into_iter().map(|run| run.id).collect();
-        for task in self.store.leased_tasks().await? {
+        for task in self.store.leased().await? {
             let Some(lease) = task.lease.filter(|lease| !self.mailboxes.holds(lease.run)) else { continue };
             let has_begun = begun.contains(&lease.run);
             let late = task.after_absence(lease.due, now, lease.by_hand || has_begun);
@@ -249,7 +249,7 @@ impl Scheduler {
         if changes.is_empty() {
             return Ok(false);
         }
-        let changed = self.store.change_tasks(changes, Vec::new(), now).await?;
+        let changed = self.store.change(changes, Vec::new(), now).await?;
         for task in changed.into_iter().flatten().filter(|task| task.lease.is_some()) {
             tracing::info!(task = %task.id, chat = %task.place.chat, "a task is due");
             self.mailboxes.post(task.place.conversation(), Job::Task(Box::new(task)));
@@ -287,7 +287,7 @@ impl Scheduler {
 
     async fn send(&self, tasks: &[&Task], notice: PendingDelivery) -> Result<()> {
         let told = tasks.iter().map(|task| (task.id, TaskChange::Told)).collect();
-        let changed = self.store.change_tasks(told, vec![notice.clone()], notice.created_at).await?;
+        let changed = self.store.change(told, vec![notice.clone()], notice.created_at).await?;
         if changed.iter().any(Option::is_some) {
             self.mailboxes.post(notice.place.conversation(), Job::Deliver(notice));
         }
@@ -295,7 +295,7 @@ impl Scheduler {
     }
 
     async fn change(&self, id: TaskId, change: TaskChange, now: DateTime<Utc>) -> Result<Option<Task>> {
-        Ok(self.store.change_tasks(vec![(id, change)], Vec::new(), now).await?.pop().flatten())
+        Ok(self.store.change(vec![(id, change)], Vec::new(), now).await?.pop().flatten())
     }
 }
 

@@ -23,8 +23,8 @@ use figaro_domain::message::Speaker;
 use figaro_domain::schedule::Schedule;
 use figaro_domain::task::{IfMissed, NewTask, RunStatus, State};
 use figaro_prompts::texts::Locales;
-use figaro_store::kv::KvStore;
-use figaro_store::{OutboxStore, TaskAdded, TaskLimits};
+use figaro_store::Store;
+use figaro_store::{TaskAdded, TaskLimits};
 
 const LIMITS: TaskLimits = TaskLimits { per_chat: 1000, per_user: 1000 };
 const MINUTE: Duration = Duration::from_secs(60);
@@ -38,7 +38,7 @@ type Ran = (DateTime<Utc>, DateTime<Utc>, bool);
 /// Runs tasks to a good end in ten seconds, and delivers what is to be told.
 #[derive(Debug)]
 struct Worker {
-    store: KvStore,
+    store: Store,
     clock: Clock,
     /// It never begins, as one that waits behind others of its chat.
     waits: AtomicBool,
@@ -65,7 +65,7 @@ impl Runner for Worker {
                     std::future::pending::<()>().await;
                 }
                 let (place, now) = (task.place.conversation(), self.clock.now());
-                self.store.begin_task(task.id, lease.run, place, now).await.unwrap().unwrap();
+                self.store.tasks().begin(task.id, lease.run, place, now).await.unwrap().unwrap();
                 if self.hangs.load(Ordering::Relaxed) {
                     std::future::pending::<()>().await;
                 }
@@ -81,10 +81,14 @@ impl Runner for Worker {
                     false => Ended::Delivered(None),
                 };
                 let settle = vec![(task.id, TaskChange::Settle(lease.run, ended))];
-                self.store.change_tasks(settle, Vec::new(), self.clock.now()).await.unwrap();
+                self.store.tasks().change(settle, Vec::new(), self.clock.now()).await.unwrap();
             }
             Job::Deliver(delivery) => {
-                self.store.end_delivery(delivery.id, DeliveryEnd::Whole, self.clock.now()).await.unwrap();
+                self.store
+                    .outbox()
+                    .end_delivery(delivery.id, DeliveryEnd::Whole, self.clock.now())
+                    .await
+                    .unwrap();
                 self.told.lock().unwrap().push(delivery.markdown);
             }
             other => panic!("{other:?}"),
@@ -114,7 +118,7 @@ struct Bench {
 impl Bench {
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = KvStore::open(&StoreUrl::new(EngineKind::Redb, folder.path().join("store")), BotId(1))
+        let store = Store::open(&StoreUrl::new(EngineKind::Redb, folder.path().join("store")), BotId(1))
             .await
             .unwrap();
         store.hold_paused_time();
@@ -135,14 +139,14 @@ impl Bench {
     fn on(&mut self) {
         self.background = TaskTracker::new();
         let scheduler = Scheduler {
-            store: Arc::new(self.worker.store.clone()),
+            store: Arc::new(self.worker.store.clone()).tasks(),
             access: AccessSettings { owners: vec![UserId::telegram(1)], mode: AccessMode::Pairing },
-            settings: Arc::new(self.worker.store.clone()),
-            conversations: Arc::new(self.worker.store.clone()),
+            settings: Arc::new(self.worker.store.clone()).settings(),
+            conversations: Arc::new(self.worker.store.clone()).conversations(),
             mailboxes: Mailboxes::new(self.worker.clone(), self.background.clone()),
             languages: Languages {
                 locales: Arc::new(Locales::load().unwrap()),
-                settings: Arc::new(self.worker.store.clone()),
+                settings: Arc::new(self.worker.store.clone()).settings(),
             },
             owners: self.worker.owners.clone(),
             clock: self.worker.clock.clone(),
@@ -169,13 +173,13 @@ impl Bench {
         let new = NewTask { place, creator, language, prompt, schedule, zone, zone_assumed };
         let task = Task { if_missed, ..Task::new(new, now) };
         let allow = AccessChange::AllowUser(UserId::telegram(chat));
-        self.worker.store.change_access(allow, AuditActor::Bot).await.unwrap();
-        assert_eq!(self.worker.store.add_task(&task, LIMITS).await.unwrap(), TaskAdded::New);
+        self.worker.store.settings().change_access(allow, AuditActor::Bot).await.unwrap();
+        assert_eq!(self.worker.store.tasks().add(&task, LIMITS).await.unwrap(), TaskAdded::New);
         task.id
     }
 
     async fn task(&self, id: TaskId) -> Task {
-        self.worker.store.task(id).await.unwrap().unwrap()
+        self.worker.store.tasks().find(id).await.unwrap().unwrap()
     }
 
     /// The due time, when it ran, and whether that counted as late.
@@ -297,7 +301,7 @@ async fn a_lease_of_before_a_crash_is_taken_up_and_given_up_when_it_crashes_agai
         RunId::new(),
         figaro_domain::task::Due { at: start() + TimeDelta::hours(1), attempt: 1, late: false },
     );
-    bench.worker.store.change_tasks(vec![(id, lease)], Vec::new(), start()).await.unwrap();
+    bench.worker.store.tasks().change(vec![(id, lease)], Vec::new(), start()).await.unwrap();
     advance(MINUTE * 90).await;
     bench.worker.hangs.store(true, Ordering::Relaxed);
     let mut crashed = Vec::new();
@@ -359,7 +363,7 @@ async fn the_task_of_someone_who_may_not_talk_any_more_is_paused() {
     sleep(MINUTE * 61).await;
     assert_eq!(bench.ran().len(), 1);
     let deny = AccessChange::DenyUser(UserId::telegram(7));
-    bench.worker.store.change_access(deny, AuditActor::Bot).await.unwrap();
+    bench.worker.store.settings().change_access(deny, AuditActor::Bot).await.unwrap();
     sleep(MINUTE * 60 * 48).await;
     assert_eq!(bench.ran().len(), 1);
     assert_eq!(bench.task(id).await.state, State::Paused(PauseReason::Denied));
@@ -375,7 +379,7 @@ async fn what_a_crash_left_is_not_run_when_it_is_too_late_for_it() {
     for (chat, if_missed) in [(1, IfMissed::RunOnce), (2, IfMissed::Skip), (3, IfMissed::Ask)] {
         let id = bench.add(chat, "0 9 * * *", if_missed).await;
         let lease = TaskChange::Lease(RunId::new(), due(nine));
-        bench.worker.store.change_tasks(vec![(id, lease)], Vec::new(), start()).await.unwrap();
+        bench.worker.store.tasks().change(vec![(id, lease)], Vec::new(), start()).await.unwrap();
         ids.push(id);
     }
     advance(MINUTE * 60 * 10).await;

@@ -21,9 +21,9 @@ const STATUS: StatusKey = StatusKey("tool_config");
 #[derive(Debug, Clone)]
 pub struct ConfigTools {
     /// Where settings are kept.
-    pub store: Arc<dyn SettingsStore>,
+    pub store: SettingsStore,
     /// What follows the chat's time zone.
-    pub tasks: Arc<dyn TaskStore>,
+    pub tasks: TaskStore,
     /// Who may change them in a group.
     pub admins: Arc<dyn Admins>,
 }
@@ -86,7 +86,7 @@ impl ConfigTools {
         patch: ConfigPatch,
     ) -> Result<(ChatConfig, Followed), StoreError> {
         let changing = Changing { now: context.now, turn: Some(context.run) };
-        change_chat(&*self.store, &*self.tasks, context.place.chat, patch, changing).await
+        change_chat(&self.store, &self.tasks, context.place.chat, patch, changing).await
     }
 
     async fn may_change(&self, context: &ToolContext) -> Result<(), ToolError> {

@@ -25,7 +25,7 @@ struct Arguments {
 
 /// `lookup(key)` over this store: messages of the chat it is called in, of no other.
 #[must_use]
-pub(crate) fn tool(store: Arc<dyn ConversationStore>) -> Arc<dyn Tool> {
+pub(crate) fn tool(store: ConversationStore) -> Arc<dyn Tool> {
     let words = "Gives the whole of a message of which [session-…-msg-…] stands in place of the middle.";
     let about = About::new("lookup", words, Effect::Read, StatusKey("tool_telegram"));
     typed(about.of_kind(ToolKind::Lookup), move |context: ToolContext, Arguments { key }| {

@@ -20,7 +20,7 @@ const LISTED: usize = 10;
 /// # Errors
 /// If nobody or several are meant: the words tell the model what to do.
 pub(super) async fn settle(
-    people: &dyn PeopleStore,
+    people: &PeopleStore,
     args: &mut Map<String, Value>,
     context: &ToolContext,
 ) -> Result<(), ToolError> {
@@ -33,7 +33,7 @@ pub(super) async fn settle(
         && chat_number(user).is_none()
         && let Some(words) = user.as_str()
     {
-        let seen = people.people(context.place.chat).await?;
+        let seen = people.of_chat(context.place.chat).await?;
         *user = json!(person(&seen, context, words)?);
     }
     Ok(())

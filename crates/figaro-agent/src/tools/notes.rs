@@ -26,7 +26,7 @@ struct Add {
 
 /// Adds an item to a list of notes.
 #[must_use]
-pub(crate) fn add(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
+pub(crate) fn add(store: NoteStore) -> Arc<dyn Tool> {
     let words = "Adds one item to a list of this chat's notes. Call it once per item.";
     let about = About::new("add_note", words, Effect::Write, STATUS);
     typed(about, move |context: ToolContext, Add { key, content }| {
@@ -41,7 +41,7 @@ pub(crate) fn add(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
             }
             let (chat, author) = (context.place.chat, Some(context.speaker.user));
             let note = Note { id: NoteId::new(), chat, key, content, author, created_at: context.now };
-            match store.add_note(&note, MAX_NOTES).await? {
+            match store.add(&note, MAX_NOTES).await? {
                 Added::New => {
                     let value = json!({"success": true, "note_id": note.id, "key": note.key});
                     let mut output = of_list(value, Some(note.id));
@@ -69,14 +69,14 @@ struct List {
 
 /// Shows the notes of the chat.
 #[must_use]
-pub(crate) fn list(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
+pub(crate) fn list(store: NoteStore) -> Arc<dyn Tool> {
     let words = "Lists this chat's notes with their ids.";
     let about = About::new("list_notes", words, Effect::Read, STATUS);
     typed(about, move |context: ToolContext, List { key }| {
         let store = store.clone();
         async move {
             let key = key.as_deref().map(read_key).transpose()?;
-            let notes = store.notes(context.place.chat).await?;
+            let notes = store.of_chat(context.place.chat).await?;
             let mut lists = by_key(&notes);
             lists.retain(|(name, _)| key.as_ref().is_none_or(|key| key == name));
             let first = lists.first().and_then(|(_, notes)| notes.first()).map(|note| note.id);
@@ -102,7 +102,7 @@ struct Remove {
 
 /// Removes one note.
 #[must_use]
-pub(crate) fn remove(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
+pub(crate) fn remove(store: NoteStore) -> Arc<dyn Tool> {
     let words = "Removes one note of this chat.";
     let about = About::new("remove_note", words, Effect::Destructive, STATUS);
     typed(about, move |context: ToolContext, Remove { note_id }| {
@@ -111,8 +111,8 @@ pub(crate) fn remove(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
             let unknown =
                 || ToolError::ForModel(format!("no note has the id {note_id}; list_notes shows the ids"));
             let id: NoteId = note_id.parse().map_err(|_not_an_id| unknown())?;
-            let removed = store.remove_note(context.place.chat, id).await?.ok_or_else(unknown)?;
-            let left = store.notes(context.place.chat).await?;
+            let removed = store.remove(context.place.chat, id).await?.ok_or_else(unknown)?;
+            let left = store.of_chat(context.place.chat).await?;
             let left = left.iter().find(|note| note.key == removed.key).map(|note| note.id);
             let value = as_data("removed", json!({"key": removed.key, "content": removed.content}));
             Ok(of_list(value, left))
@@ -130,7 +130,7 @@ struct Clear {
 
 /// Removes a whole list or all notes; found by the tool that finds others.
 #[must_use]
-pub(crate) fn clear(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
+pub(crate) fn clear(store: NoteStore) -> Arc<dyn Tool> {
     let words = "Removes all notes of one list, or all notes of this chat. Only when the person asked for exactly that.";
     let about = About::new("clear_notes", words, Effect::Destructive, STATUS)
         .rare("remove delete empty whole list all notes");
@@ -138,7 +138,7 @@ pub(crate) fn clear(store: Arc<dyn NoteStore>) -> Arc<dyn Tool> {
         let store = store.clone();
         async move {
             let key = key.as_deref().map(read_key).transpose()?;
-            let removed = store.clear_notes(context.place.chat, key.as_deref()).await?;
+            let removed = store.clear(context.place.chat, key.as_deref()).await?;
             Ok(json!({"success": true, "removed": removed.len()}))
         }
     })

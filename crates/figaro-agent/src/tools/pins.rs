@@ -34,7 +34,7 @@ struct Add {
 
 /// Pins words for the session; found by the tool that finds others.
 #[must_use]
-pub(crate) fn add(store: Arc<dyn PinStore>, conversations: Arc<dyn ConversationStore>) -> Arc<dyn Tool> {
+pub(crate) fn add(store: PinStore, conversations: ConversationStore) -> Arc<dyn Tool> {
     let words = "Keeps something in view: you see it with every later question of this conversation. Only what the person wants \
                  kept in mind; lists belong into notes. It pins no message in Telegram.";
     let about = About::new("pin", words, Effect::Write, STATUS)
@@ -58,7 +58,7 @@ pub(crate) fn add(store: Arc<dyn PinStore>, conversations: Arc<dyn ConversationS
             let pin_type = kind_of(&content);
             let plain = Pin::new(context.place.chat, session.id, content, context.now);
             let pin = Pin { importance, pin_type, turn: Some(context.run), ..plain };
-            match store.add_pin(&pin).await? {
+            match store.add(&pin).await? {
                 PinAdded::New => Ok(json!({"success": true, "pin_id": pin.id})),
                 PinAdded::Already(id) => Ok(json!({"success": true, "pin_id": id, "already_there": true})),
                 PinAdded::Full => {
@@ -80,7 +80,7 @@ struct Remove {
 
 /// Removes a pin, or lists those that there are; found by the tool that finds others.
 #[must_use]
-pub(crate) fn remove(store: Arc<dyn PinStore>) -> Arc<dyn Tool> {
+pub(crate) fn remove(store: PinStore) -> Arc<dyn Tool> {
     let words = "Removes one pin of this chat, when the person asked for it. An unknown pin_id lists all pins with their ids.";
     let about = About::new("unpin", words, Effect::Destructive, STATUS)
         .rare("unpin remove a pin forget what was pinned list pins");
@@ -88,7 +88,7 @@ pub(crate) fn remove(store: Arc<dyn PinStore>) -> Arc<dyn Tool> {
         let store = store.clone();
         async move {
             let chat = context.place.chat;
-            let mut pins = store.pins(chat).await?;
+            let mut pins = store.of_chat(chat).await?;
             pins.retain(|pin| pin.about.is_none());
             let id: Option<PinId> = pin_id.parse().ok();
             let Some(pin) = pins.iter().find(|pin| Some(pin.id) == id) else {
@@ -98,7 +98,7 @@ pub(crate) fn remove(store: Arc<dyn PinStore>) -> Arc<dyn Tool> {
                 let words = "this pin may be vital: only people remove it, with /pins".to_owned();
                 return Err(ToolError::Denied(words));
             }
-            match store.remove_pin(chat, pin.id).await? {
+            match store.remove(chat, pin.id).await? {
                 Some(removed) => Ok(as_data("removed", json!({"content": removed.content}))),
                 None => Ok(listed(&pins)),
             }

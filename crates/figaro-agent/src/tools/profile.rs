@@ -32,7 +32,7 @@ struct Change {
 
 /// Notes what the person who wrote wants for themselves; found by the tool that finds others.
 #[must_use]
-pub(crate) fn tool(store: Arc<dyn ProfileStore>) -> Arc<dyn Tool> {
+pub(crate) fn tool(store: ProfileStore) -> Arc<dyn Tool> {
     let words = "Remembers how the person who wrote this message wants to be called, their own time zone, or the language \
                  for answers to them alone. Give only what is to change; null clears it.";
     let about = About::new("set_profile", words, Effect::Write, STATUS)

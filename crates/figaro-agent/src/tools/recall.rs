@@ -36,7 +36,7 @@ pub struct MemoryTools {
     /// The memory of chats.
     pub chats: Chats,
     /// The settings of chats, for their zones.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// The zone of chats that set none.
     pub default_zone: Tz,
 }

@@ -42,15 +42,15 @@ const MAX_NOTICES: usize = 20;
 #[derive(Debug, Clone)]
 pub struct Ender {
     /// The store of turns and messages.
-    pub conversations: Arc<dyn ConversationStore>,
+    pub conversations: ConversationStore,
     /// The store of scheduled tasks.
-    pub tasks: Arc<dyn TaskStore>,
+    pub tasks: TaskStore,
     /// The store of the settings of chats.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// What turns did that can be taken back.
-    pub undos: Arc<dyn UndoStore>,
+    pub undos: UndoStore,
     /// The children of turns.
-    pub children: Arc<dyn ChildStore>,
+    pub children: ChildStore,
     /// The registry of all tools.
     pub tools: Arc<Registry>,
     /// The record of what was spent, and the way to the models.
@@ -215,7 +215,7 @@ impl Ender {
 
     /// Whether a turn did what can be taken back. It is looked up and not kept with the turn, so that no end of it hides that.
     async fn can_undo(&self, turn: &ActiveTurn) -> bool {
-        let undo = self.undos.undo(turn.id).await;
+        let undo = self.undos.find(turn.id).await;
         let undo =
             undo.inspect_err(|error| self.reporter.report(error, "what can be taken back could not be read"));
         undo.is_ok_and(|undo| undo.is_some())
@@ -295,7 +295,7 @@ impl Ender {
     /// The calls of a turn and of its children.
     async fn calls_of_all(&self, turn: &ActiveTurn) -> Result<Vec<ToolCall>, StoreError> {
         let mut calls = self.conversations.tool_calls(turn.id).await?;
-        for child in self.children.children(turn.id).await? {
+        for child in self.children.of_run(turn.id).await? {
             calls.extend(self.conversations.tool_calls(child.id).await?);
         }
         Ok(calls)
@@ -317,7 +317,7 @@ impl Ender {
         let asking = async {
             let mut is_assumed = false;
             for task in tasks {
-                is_assumed |= self.tasks.task(*task).await?.is_some_and(|task| task.zone_assumed);
+                is_assumed |= self.tasks.find(*task).await?.is_some_and(|task| task.zone_assumed);
             }
             let config = self.settings.chat_config(chat).await?;
             if !is_assumed || config.timezone.is_some() || config.zone_asked.is_some() {

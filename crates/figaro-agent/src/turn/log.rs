@@ -34,7 +34,7 @@ pub(in crate::turn) trait StepLog: Debug + Send + Sync {
 #[derive(Debug)]
 pub(in crate::turn) struct TurnLog {
     /// The store of turns.
-    pub(in crate::turn) store: Arc<dyn ConversationStore>,
+    pub(in crate::turn) store: ConversationStore,
     /// The record of the turn.
     pub(in crate::turn) turn: ActiveTurn,
 }

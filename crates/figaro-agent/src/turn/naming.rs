@@ -39,9 +39,9 @@ const LIMIT: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone)]
 pub struct Namer {
     /// The sessions, and the topics that they are in.
-    pub sessions: Arc<dyn SessionStore>,
+    pub sessions: SessionStore,
     /// The language that a chat has set.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// The way to the models.
     pub ledger: Arc<Ledger>,
     /// What the model is told.
@@ -115,7 +115,7 @@ impl Namer {
         };
         let made_of = said.iter().map(|message| message.index).collect();
         let change = SessionChange { name: Some(name.clone()), made_of, ..SessionChange::default() };
-        let named = self.sessions.change_session(unnamed.session, change).await?;
+        let named = self.sessions.change(unnamed.session, change).await?;
         match named {
             // A person who has named it meanwhile keeps their word, for the topic too.
             Some(Session { name: Some(now), conversation, .. }) if now == name => {

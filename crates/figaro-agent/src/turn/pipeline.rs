@@ -1,7 +1,6 @@
 //! The way of one turn through its stages: it begins in the store, is prepared, executed and ended. The queue calls it.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::FutureExt;
@@ -59,9 +58,9 @@ pub struct Turns {
     /// Turns that wait for a person.
     pub parked: Parked,
     /// The store of turns and messages.
-    pub conversations: Arc<dyn ConversationStore>,
+    pub conversations: ConversationStore,
     /// The store of scheduled tasks.
-    pub tasks: Arc<dyn TaskStore>,
+    pub tasks: TaskStore,
     /// The languages in which runs of tasks speak.
     pub languages: Languages,
     /// Publishes the events of turns.
@@ -216,7 +215,7 @@ impl Turns {
                 return Ok(None);
             }
             let (conversation, now) = (place.conversation(), self.reporter.now());
-            match self.tasks.begin_task(task.id, lease.run, conversation, now).await? {
+            match self.tasks.begin(task.id, lease.run, conversation, now).await? {
                 Some((turn, task)) => {
                     let taken_up = self.take_up(&turn, None).await?;
                     Ok(Some((turn, task, taken_up)))

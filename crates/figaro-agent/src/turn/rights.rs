@@ -29,13 +29,13 @@ pub struct Rights {
     /// Who may use the bot by the settings.
     pub access: AccessSettings,
     /// Who may talk, by what owners decided.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// Where questions wait that have not begun.
-    pub inbox: Arc<dyn InboxStore>,
+    pub inbox: InboxStore,
     /// The store of turns and questions.
-    pub conversations: Arc<dyn ConversationStore>,
+    pub conversations: ConversationStore,
     /// The store of scheduled tasks.
-    pub tasks: Arc<dyn TaskStore>,
+    pub tasks: TaskStore,
     /// Gives the current time.
     pub clock: Clock,
 }
@@ -87,7 +87,7 @@ impl Rights {
         tracing::info!(task = %task.id, user = %task.creator.user, "a task of someone who may not talk to the bot any more is paused");
         let changes = [TaskChange::Pause(PauseReason::Denied), TaskChange::Settle(run, Ended::Withdrawn)];
         for change in changes {
-            self.tasks.change_tasks(vec![(task.id, change)], Vec::new(), self.clock.now()).await?;
+            self.tasks.change(vec![(task.id, change)], Vec::new(), self.clock.now()).await?;
         }
         Ok(false)
     }

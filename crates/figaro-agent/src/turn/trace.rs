@@ -1,7 +1,5 @@
 //! Notes what turns are made with and how they end, so that whoever asked can be told. Called by the pipeline.
 
-use std::sync::Arc;
-
 use super::outcome::Outcome;
 use super::question::Question;
 use super::report::Reporter;
@@ -13,7 +11,7 @@ use figaro_store::ReceptionStore;
 #[derive(Debug, Clone)]
 pub struct Tracer {
     /// The store of what became of messages.
-    pub receptions: Arc<dyn ReceptionStore>,
+    pub receptions: ReceptionStore,
     /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
 }
@@ -26,7 +24,7 @@ impl Tracer {
             question.parts.iter().filter_map(|part| part.origin.message()).collect();
         let (user, at) = (first.speaker.user.clone(), self.reporter.now());
         let received = Received { at, user, what: Reception::Asked, turn: Some(turn) };
-        if let Err(error) = self.receptions.note_received(first.place.chat, &messages, received).await {
+        if let Err(error) = self.receptions.note(first.place.chat, &messages, received).await {
             self.reporter.report(&error, "what became of a question could not be noted");
         }
     }

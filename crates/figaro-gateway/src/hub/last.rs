@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::super::handover::Mark;
 use figaro_domain::conversation::{Conversation, Message, Role};
-use figaro_store::kv::KvStore;
-use figaro_store::{ConversationStore, MemoryStore, Result, SessionStore};
+use figaro_store::Result;
+use figaro_store::Store;
 
 /// So many messages of a session are looked at: a turn has fewer.
 const LOOKED_AT: usize = 1_000;
@@ -15,9 +15,9 @@ const LOOKED_AT: usize = 1_000;
 ///
 /// # Errors
 /// When the store fails.
-pub(super) async fn has_left(store: &KvStore, conversation: Conversation, mark: &Mark) -> Result<bool> {
-    let Some(session) = store.current_session(conversation).await? else { return Ok(false) };
-    let recent = store.recent(session, LOOKED_AT).await?;
+pub(super) async fn has_left(store: &Store, conversation: Conversation, mark: &Mark) -> Result<bool> {
+    let Some(session) = store.sessions().current(conversation).await? else { return Ok(false) };
+    let recent = store.conversations().recent(session, LOOKED_AT).await?;
     let is_of = |message: &Arc<Message>| message.turn.is_some_and(|turn| Mark::of(turn) == *mark);
     let Some(at) = recent.iter().rposition(|message| message.role == Role::User) else { return Ok(false) };
     let (before, exchange) = recent.split_at(at);
@@ -27,6 +27,6 @@ pub(super) async fn has_left(store: &KvStore, conversation: Conversation, mark: 
     }
     // Tries that were replaced stand between what was said before and the last one.
     let from = before.last().map_or(0, |last| last.index.saturating_add(1));
-    let between = store.messages_from(session, from, LOOKED_AT).await?;
+    let between = store.messages().messages_from(session, from, LOOKED_AT).await?;
     Ok(between.iter().any(|message| message.replaced && message.index < question.index && is_of(message)))
 }

@@ -1,7 +1,5 @@
 //! What turns tell, passed on to their followers: their events, and their words in the place of a chat's.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
@@ -42,7 +40,7 @@ pub struct GatewayDelivery {
     /// The turns.
     pub hub: Hub,
     /// Where it is kept that an answer is on its way.
-    pub outbox: Arc<dyn OutboxStore>,
+    pub outbox: OutboxStore,
     /// Gives the current time.
     pub clock: Clock,
 }

@@ -13,7 +13,7 @@ use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::{Job, Runner};
 use figaro_base::clock::Clock;
 use figaro_base::ids::UserId;
-use figaro_store::kv::KvStore;
+use figaro_store::Store;
 
 /// Runs the turns of the gateway.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct GatewayRunner {
     /// Runs those that belong to a session.
     pub kept: Turns,
     /// The store of those.
-    pub store: Arc<KvStore>,
+    pub store: Store,
     /// Runs those of which nothing is kept.
     pub stateless: Arc<dyn Runner>,
     /// Counts how turns end.

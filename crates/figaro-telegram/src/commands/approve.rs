@@ -1,8 +1,6 @@
 //! `/approve`: what waits for an approval, and what is approved for an hour; the buttons by which people say yes or no to it, here and under the call itself; and the
 //! one that takes back what was done.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 use super::asker::Asker;
@@ -40,7 +38,7 @@ pub(super) struct Approve {
     parked: Parked,
     mailboxes: Mailboxes,
     approvers: Approvers,
-    audit: Arc<dyn AuditStore>,
+    audit: AuditStore,
     servers: Servers,
     back: TakeBack,
 }
@@ -52,7 +50,7 @@ impl Approve {
             parked: handles.parked.clone(),
             mailboxes: handles.mailboxes.clone(),
             approvers: handles.approvers.clone(),
-            audit: handles.store.clone(),
+            audit: handles.store.audit(),
             servers: handles.servers.clone(),
             back: TakeBack::new(handles),
         }
@@ -162,7 +160,7 @@ impl Approve {
             return Ok(Pressed::toast(texts.approval_no_right()));
         }
         let ended = self.approvers.grants.end(run, now);
-        self.audit.audit(ended.iter().map(|grant| grant.ended(user, now)).collect()).await?;
+        self.audit.add(ended.iter().map(|grant| grant.ended(user, now)).collect()).await?;
         tracing::info!(%run, %user, "what was approved for an hour was ended");
         let words = fill(texts.approval_ended(), &[("name", &asker.speaker.name)]);
         Ok(match page {

@@ -1,7 +1,5 @@
 //! Erases for commands: in the store, in the memory of chats, and among the turns that wait.
 
-use std::sync::Arc;
-
 use chrono_tz::Tz;
 
 use super::handles::Handles;
@@ -17,8 +15,8 @@ use figaro_store::{ErasureStore, SettingsStore, StoreError};
 /// Erases what people want forgotten. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct Eraser {
-    erasures: Arc<dyn ErasureStore>,
-    settings: Arc<dyn SettingsStore>,
+    erasures: ErasureStore,
+    settings: SettingsStore,
     chats: Chats,
     made: Erasures,
     parked: Parked,
@@ -31,8 +29,8 @@ impl Eraser {
     pub(super) fn new(handles: &Handles) -> Self {
         let sender = &handles.cards.sender;
         Self {
-            erasures: handles.store.clone(),
-            settings: handles.store.clone(),
+            erasures: handles.store.erasures(),
+            settings: handles.store.settings(),
             chats: handles.chats.clone(),
             made: handles.erasures.clone(),
             parked: handles.parked.clone(),

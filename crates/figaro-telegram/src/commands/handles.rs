@@ -29,7 +29,7 @@ pub struct Handles {
     /// Sends and edits cards.
     pub cards: Cards,
     /// All that is stored.
-    pub store: Arc<dyn Store>,
+    pub store: Store,
     /// The agents that a chat can choose.
     pub prompts: Arc<Prompts>,
     /// Who may use the bot by the settings.

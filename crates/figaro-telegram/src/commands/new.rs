@@ -1,7 +1,5 @@
 //! `/new`: a conversation without what was said before, with a name if one is given.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 use super::card::Card;
@@ -17,8 +15,8 @@ use figaro_store::{ConversationStore, SessionStore, StoreError};
 #[derive(Debug)]
 pub(super) struct NewSession {
     cards: Cards,
-    conversations: Arc<dyn ConversationStore>,
-    sessions: Arc<dyn SessionStore>,
+    conversations: ConversationStore,
+    sessions: SessionStore,
     parked: Parked,
 }
 
@@ -27,8 +25,8 @@ impl NewSession {
         let parked = handles.parked.clone();
         Self {
             cards: handles.cards.clone(),
-            conversations: handles.store.clone(),
-            sessions: handles.store.clone(),
+            conversations: handles.store.conversations(),
+            sessions: handles.store.sessions(),
             parked,
         }
     }
@@ -62,7 +60,7 @@ impl Command for NewSession {
             return Ok(Card::text(texts.new_session()).into());
         };
         let change = SessionChange { name: Some(name.clone()), ..SessionChange::default() };
-        self.sessions.change_session(session.id, change).await?;
+        self.sessions.change(session.id, change).await?;
         Ok(Card::text(fill(texts.new_session_named(), &[("name", &name.text)])).into())
     }
 }

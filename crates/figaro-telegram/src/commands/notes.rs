@@ -1,7 +1,5 @@
 //! `/notes`: lists by key; a key opens its items, each with a button for done and one to remove it.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 use super::asker::Asker;
@@ -27,7 +25,7 @@ const BUTTON_CHARS: usize = 40;
 #[derive(Debug)]
 pub(super) struct Notes {
     cards: Cards,
-    store: Arc<dyn NoteStore>,
+    store: NoteStore,
     /// Those that were removed by a button just now.
     removed: Removed<NoteId, Note>,
 }
@@ -79,12 +77,12 @@ impl Command for Notes {
 impl Notes {
     pub(super) fn new(handles: &Handles) -> Self {
         let removed = Removed::after(handles.erasures.clone());
-        Self { cards: handles.cards.clone(), store: handles.store.clone(), removed }
+        Self { cards: handles.cards.clone(), store: handles.store.notes(), removed }
     }
 
     async fn lists(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let notes = self.store.notes(asker.place.chat).await?;
+        let notes = self.store.of_chat(asker.place.chat).await?;
         if notes.is_empty() {
             return Ok(Card::text(texts.notes_empty()));
         }
@@ -107,7 +105,7 @@ impl Notes {
 
     /// The list that these words name, or else the one with an item that has them; all lists where there is none.
     async fn meant(&self, asker: &Asker, words: &str) -> Result<Card, StoreError> {
-        let notes = self.store.notes(asker.place.chat).await?;
+        let notes = self.store.of_chat(asker.place.chat).await?;
         let wanted = words.to_lowercase();
         let has = |text: &str| text.to_lowercase().contains(&wanted);
         let named = notes.iter().find(|note| note.key.to_lowercase() == wanted);
@@ -124,7 +122,7 @@ impl Notes {
     }
 
     async fn open_key(&self, asker: &Asker, id: NoteId, page: Page) -> Result<Pressed, StoreError> {
-        let notes = self.store.notes(asker.place.chat).await?;
+        let notes = self.store.of_chat(asker.place.chat).await?;
         match notes.iter().find(|note| note.id == id) {
             Some(note) => Ok(Pressed::card(self.key_card(asker, &notes, &note.key, page))),
             None => Ok(Pressed::both(self.cards.texts(asker).gone(), self.lists(asker, 0).await?)),
@@ -157,7 +155,7 @@ impl Notes {
     /// Takes back what an answer has just added; its words and its other buttons stay.
     async fn drop_added(&self, asker: &Asker, id: NoteId) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let removed = self.store.remove_note(asker.place.chat, id).await?;
+        let removed = self.store.remove(asker.place.chat, id).await?;
         let words = |note: Note| fill(texts.notes_removed(), &[("text", &note.content)]);
         let toast = removed.map_or_else(|| texts.gone().to_owned(), words);
         Ok(Pressed::Relabelled { toast, label: None })
@@ -165,7 +163,7 @@ impl Notes {
 
     async fn remove(&self, asker: &Asker, id: NoteId, is_done: bool) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(note) = self.store.remove_note(asker.place.chat, id).await? else {
+        let Some(note) = self.store.remove(asker.place.chat, id).await? else {
             return Ok(Pressed::both(texts.gone(), self.lists(asker, 0).await?));
         };
         let words = if is_done { texts.notes_done() } else { texts.notes_removed() };
@@ -178,7 +176,7 @@ impl Notes {
 
     /// The list again, or all lists when it was its last item.
     async fn after(&self, asker: &Asker, key: &str) -> Result<Card, StoreError> {
-        let notes = self.store.notes(asker.place.chat).await?;
+        let notes = self.store.of_chat(asker.place.chat).await?;
         if notes.iter().any(|note| note.key == key) {
             return Ok(self.key_card(asker, &notes, key, 0));
         }
@@ -190,7 +188,7 @@ impl Notes {
         let Some(note) = self.removed.take(&id, asker.place.chat, self.cards.now()) else {
             return Ok(Pressed::toast(texts.gone()));
         };
-        self.store.restore_note(&note).await?;
+        self.store.restore(&note).await?;
         let toast = fill(texts.notes_restored(), &[("text", &note.content)]);
         Ok(Pressed::both(toast, self.after(asker, &note.key).await?))
     }

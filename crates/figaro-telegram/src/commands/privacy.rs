@@ -1,7 +1,5 @@
 //! `/privacy`: what is kept, for how long, who sees it, and the buttons to get and to erase it.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 use super::asker::Asker;
@@ -20,7 +18,7 @@ use figaro_store::{SettingsStore, StoreError};
 #[derive(Debug)]
 pub(super) struct Privacy {
     cards: Cards,
-    settings: Arc<dyn SettingsStore>,
+    settings: SettingsStore,
     models: ChatModels,
 }
 
@@ -56,7 +54,7 @@ impl Privacy {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
-            settings: handles.store.clone(),
+            settings: handles.store.settings(),
             models: ChatModels::new(handles),
         }
     }

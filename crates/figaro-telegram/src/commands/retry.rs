@@ -73,7 +73,7 @@ pub(crate) fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> V
 #[derive(Debug)]
 pub(super) struct Retry {
     cards: Cards,
-    conversations: Arc<dyn ConversationStore>,
+    conversations: ConversationStore,
     models: ChatModels,
     /// Messages under which a button was pressed within the last minute, and when.
     pressed: Mutex<HashMap<(ChatId, MessageId), DateTime<Utc>>>,
@@ -149,7 +149,7 @@ impl Retry {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
-            conversations: handles.store.clone(),
+            conversations: handles.store.conversations(),
             models: ChatModels::new(handles),
             pressed: Mutex::default(),
         }

@@ -1,7 +1,5 @@
 //! `/status`: in two words for members, in full for owners.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use chrono::{DateTime, Datelike, Utc};
 use chrono_tz::Tz;
@@ -32,7 +30,7 @@ const FEW_BYTES: u64 = 64 << 20;
 #[derive(Debug)]
 pub(super) struct Status {
     cards: Cards,
-    store: Arc<dyn Store>,
+    store: Store,
     models: ChatModels,
     mailboxes: Mailboxes,
     extractor: Extractor,
@@ -83,7 +81,7 @@ impl Status {
 
     async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
         let (texts, vitals) = (self.cards.texts(asker), &self.cards.vitals);
-        let config = self.store.chat_config(asker.place.chat).await?;
+        let config = self.store.settings().chat_config(asker.place.chat).await?;
         let zone = config.timezone.unwrap_or(self.default_zone);
         let this_year = self.cards.now().with_timezone(&zone).year();
         let moment = |at: DateTime<Utc>| texts.dated(&at.with_timezone(&zone), this_year);
@@ -94,7 +92,7 @@ impl Status {
             return Ok(Card::text(fill(texts.status_member(), &[("since", &since), ("model", &model)])));
         }
         let health = self.store.health().await?;
-        let undelivered = self.store.deliveries().await?.len();
+        let undelivered = self.store.outbox().deliveries().await?.len();
         let spent = self.models.ledger.spent_today();
         let (count, money) = (tokens(spent.tokens), spent.money());
         let mut today = vec![fill(texts.status_today(), &[("tokens", &count), ("money", &money)])];

@@ -34,7 +34,7 @@ pub struct CommandTable {
     /// Sends and edits cards.
     pub(crate) cards: Cards,
     access: AccessSettings,
-    settings: Arc<dyn SettingsStore>,
+    settings: SettingsStore,
     commands: Vec<Arc<dyn Command>>,
     menus: Menus,
 }
@@ -47,7 +47,7 @@ pub struct Taken(pub &'static str);
 impl CommandTable {
     /// A table without commands. `access` and `settings` say who may press buttons.
     #[must_use]
-    pub fn new(cards: Cards, access: AccessSettings, settings: Arc<dyn SettingsStore>) -> Self {
+    pub fn new(cards: Cards, access: AccessSettings, settings: SettingsStore) -> Self {
         Self { cards, access, settings, commands: Vec::new(), menus: Menus::default() }
     }
 

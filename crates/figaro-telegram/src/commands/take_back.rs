@@ -1,7 +1,5 @@
 //! The button under an answer that takes back what its turn did, and what is told of that.
 
-use std::sync::Arc;
-
 use super::card::Card;
 use super::cards::Cards;
 use super::command::{Press, PressError, Pressed};
@@ -32,8 +30,8 @@ pub(crate) fn undo_card(texts: &Texts, undo: &TurnUndo) -> Card {
 #[derive(Debug)]
 pub(super) struct TakeBack {
     cards: Cards,
-    undos: Arc<dyn UndoStore>,
-    records: Arc<dyn RecordStore>,
+    undos: UndoStore,
+    records: RecordStore,
     approvers: Approvers,
     telegram: TelegramTools,
 }
@@ -42,8 +40,8 @@ impl TakeBack {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
-            undos: handles.store.clone(),
-            records: handles.store.clone(),
+            undos: handles.store.undos(),
+            records: handles.store.records(),
             approvers: handles.approvers.clone(),
             telegram: handles.telegram.clone(),
         }
@@ -63,7 +61,7 @@ impl TakeBack {
         let (asker, texts, now) = (press.asker, self.cards.texts(press.asker), self.cards.now());
         let user = &asker.speaker.user;
         let late = || Pressed::Relabelled { toast: texts.undo_late().to_owned(), label: None };
-        let Some(undo) = self.undos.undo(run).await? else { return Ok(late()) };
+        let Some(undo) = self.undos.find(run).await? else { return Ok(late()) };
         if undo.asked_in != asker.place.chat {
             return Err(PressError::Gone);
         }
@@ -86,7 +84,7 @@ impl TakeBack {
         }
         let taken =
             Taken { by: user.clone(), name: asker.speaker.name.clone(), at: now, press: press.update };
-        let Some(mut undo) = self.undos.take_undo(run, taken.clone()).await? else {
+        let Some(mut undo) = self.undos.take(run, taken.clone()).await? else {
             return Ok(Pressed::toast(texts.undo_under_way()));
         };
         tracing::info!(%run, %user, calls = undo.calls.len(), "what a turn did is taken back");

@@ -36,8 +36,8 @@ const NAME_CHARS: usize = 24;
 #[derive(Debug)]
 pub(super) struct Usage {
     cards: Cards,
-    conversations: Arc<dyn ConversationStore>,
-    children: Arc<dyn ChildStore>,
+    conversations: ConversationStore,
+    children: ChildStore,
     ledger: Arc<Ledger>,
 }
 
@@ -80,7 +80,12 @@ impl Command for Usage {
 impl Usage {
     pub(super) fn new(handles: &Handles) -> Self {
         let (cards, ledger) = (handles.cards.clone(), handles.ledger.clone());
-        Self { cards, conversations: handles.store.clone(), children: handles.store.clone(), ledger }
+        Self {
+            cards,
+            conversations: handles.store.conversations(),
+            children: handles.store.children(),
+            ledger,
+        }
     }
 
     async fn of_chat(&self, asker: &Asker) -> Result<Card, StoreError> {
@@ -137,7 +142,7 @@ impl Usage {
         let mut lines = vec![fill(texts.usage_last(), &values)];
         let turn = recent[..at].iter().rev().find_map(|message| message.turn);
         let children = match turn {
-            Some(turn) => self.children.children(turn).await?,
+            Some(turn) => self.children.of_run(turn).await?,
             None => Vec::new(),
         };
         lines.extend(tree(texts, &children));

@@ -1,8 +1,6 @@
 //! `/timezone`: where a chat is, said with a button, behind the command, or as an answer to the question that follows a
 //! task made on a guess. `/config` and the delivery show the same card. In a group only admins and owners change it.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -121,8 +119,8 @@ impl Clocks<'_> {
 #[derive(Debug, Clone)]
 pub struct Zones {
     cards: Cards,
-    settings: Arc<dyn SettingsStore>,
-    tasks: Arc<dyn TaskStore>,
+    settings: SettingsStore,
+    tasks: TaskStore,
     default_zone: Tz,
     /// The bot's name, which is no part of an answer.
     username: String,
@@ -200,8 +198,8 @@ impl Zones {
     pub fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
-            settings: handles.store.clone(),
-            tasks: handles.store.clone(),
+            settings: handles.store.settings(),
+            tasks: handles.store.tasks(),
             default_zone: handles.default_zone,
             username: handles.me.username.clone(),
         }
@@ -281,7 +279,7 @@ impl Zones {
 
     /// Whether a message shows a task and asks for the zone below.
     async fn asks_in(&self, asker: &Asker, message: MessageId) -> Result<bool, StoreError> {
-        let (chat, tasks) = (asker.place.chat, self.tasks.tasks(asker.place.chat).await?);
+        let (chat, tasks) = (asker.place.chat, self.tasks.of_chat(asker.place.chat).await?);
         Ok(tasks.iter().filter_map(|task| task.message(chat, message)).any(|message| message.asks_zone))
     }
 
@@ -294,7 +292,7 @@ impl Zones {
         let change = ConfigPatch { timezone: Some(Some(zone)), ..ConfigPatch::default() };
         let changing = Changing { now: self.cards.now(), turn: None };
         let (_, followed) =
-            change_chat(&*self.settings, &*self.tasks, asker.place.chat, change, changing).await?;
+            change_chat(&self.settings, &self.tasks, asker.place.chat, change, changing).await?;
         Ok(self.clocks(asker).done(zone, &followed))
     }
 
@@ -309,7 +307,7 @@ impl Zones {
         if self.settings.chat_config(chat).await?.timezone != Some(zone) {
             return Ok(Pressed::both(self.cards.texts(asker).gone(), self.card(asker).await?));
         }
-        let followed = move_tasks(&*self.tasks, chat, zone, self.cards.now()).await?;
+        let followed = move_tasks(&self.tasks, chat, zone, self.cards.now()).await?;
         Ok(Pressed::card(self.clocks(asker).done(zone, &followed)))
     }
 

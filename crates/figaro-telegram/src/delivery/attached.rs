@@ -40,7 +40,7 @@ impl TelegramDelivery {
         task: TaskId,
         message: &TaskMessage,
     ) -> Option<Option<commands::Card>> {
-        match self.tasks.task(task).await {
+        match self.tasks.find(task).await {
             Ok(Some(task)) => Some(Some(self.task_cards.draw(&task, message).await)),
             Ok(None) => Some(None),
             Err(error) => {
@@ -63,7 +63,7 @@ impl TelegramDelivery {
         let words = (is_only && delivery.card.is_none()).then(|| delivery.markdown.clone());
         let message = TaskMessage { message: id, words, print, ..card_of(delivery) };
         let change = vec![(task, TaskChange::Show(message))];
-        if let Err(error) = self.tasks.change_tasks(change, Vec::new(), self.sender.clock.now()).await {
+        if let Err(error) = self.tasks.change(change, Vec::new(), self.sender.clock.now()).await {
             tracing::error!(%error, %task, "that a message shows a task could not be stored; it stays as it is");
         }
     }

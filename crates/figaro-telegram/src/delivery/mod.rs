@@ -40,11 +40,11 @@ pub struct TelegramDelivery {
     /// Turns whose questions are sent, and wait for an answer.
     pub parked: Parked,
     /// The stored tasks, which task cards show.
-    pub tasks: Arc<dyn TaskStore>,
+    pub tasks: TaskStore,
     /// The settings of chats: their time zones, and what settings cards show.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// What turns did that can be taken back.
-    pub undos: Arc<dyn UndoStore>,
+    pub undos: UndoStore,
     /// The zone of chats that set none.
     pub default_zone: Tz,
     /// The newest messages of private chats.
@@ -274,7 +274,7 @@ impl TelegramDelivery {
 
     /// The card of what a turn did that can be taken back; no message where that is not so any more.
     async fn undo_card(&self, run: RunId, texts: &Texts) -> Option<Vec<Outgoing>> {
-        let undo = self.undos.undo(run).await;
+        let undo = self.undos.find(run).await;
         let undo = undo.inspect_err(|error| {
             tracing::error!(%error, label = error.label(), "what can be taken back could not be shown");
         });

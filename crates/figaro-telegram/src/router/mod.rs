@@ -59,21 +59,21 @@ pub struct Router {
     /// Who may use the bot by the settings.
     pub access: AccessSettings,
     /// The store in which updates are settled.
-    pub inbox: Arc<dyn InboxStore>,
+    pub inbox: InboxStore,
     /// The store of background messages.
-    pub conversations: Arc<dyn ConversationStore>,
+    pub conversations: ConversationStore,
     /// Who came into groups.
-    pub people: Arc<dyn PeopleStore>,
+    pub people: PeopleStore,
     /// The store of the messages that the bot sent, with what each asks for.
-    pub outbox: Arc<dyn OutboxStore>,
+    pub outbox: OutboxStore,
     /// Access and chats' settings.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// The pins of chats, which follow edits.
-    pub pins: Arc<dyn PinStore>,
+    pub pins: PinStore,
     /// What became of messages.
-    pub receptions: Arc<dyn ReceptionStore>,
+    pub receptions: ReceptionStore,
     /// The stored tasks, which messages may be about.
-    pub tasks: Arc<dyn TaskStore>,
+    pub tasks: TaskStore,
     /// The queues of all conversations.
     pub mailboxes: Mailboxes,
     /// Turns that wait for a person.
@@ -97,7 +97,7 @@ pub struct Router {
     /// What takes other words for memories out of replies.
     pub rewordings: Rewordings,
     /// The sessions and the topics that they are in.
-    pub sessions: Arc<dyn SessionStore>,
+    pub sessions: SessionStore,
     /// What takes the words of personas that it asked for.
     pub personas: Personas,
     /// Tasks of chats that the bot is put out of.

@@ -26,7 +26,7 @@ impl Router {
         {
             let (chat, message) = (ChatId(view.chat.id), MessageId(view.message_id));
             let received = Received { at: self.clock.now(), user, what, turn: None };
-            if let Err(error) = self.receptions.note_received(chat, &[message], received).await {
+            if let Err(error) = self.receptions.note(chat, &[message], received).await {
                 tracing::warn!(%error, update = %id, "what became of a message could not be noted");
             }
         }

@@ -26,7 +26,7 @@ impl Router {
         if let Some(quoted) = part.quotes.as_mut().filter(|_| part.reply_to_bot)
             && let Some(message) = quoted.message
         {
-            let (chat, tasks) = (part.place.chat, self.tasks.tasks(part.place.chat).await?);
+            let (chat, tasks) = (part.place.chat, self.tasks.of_chat(part.place.chat).await?);
             let is_meant = |task: &&Task| task.is_live() && task.message(chat, message).is_some();
             quoted.task = tasks.iter().find(is_meant).map(|task| task.id);
         }

@@ -35,7 +35,7 @@ impl Router {
         standing: Standing,
         arrival: Arrival,
     ) -> Result<Option<Fate>, StoreError> {
-        let wanted = match asked_by(&*self.outbox, part).await? {
+        let wanted = match asked_by(&self.outbox, part).await? {
             Some(Author::Rename(session)) => Wanted::Name(session),
             Some(Author::Reword(memory)) => {
                 let card = self.rewordings.reword(memory, part, standing).await;

@@ -76,13 +76,13 @@ impl ToolTable {
 #[derive(Debug, Clone)]
 pub struct BuiltIn {
     /// The notes of chats.
-    pub notes: Arc<dyn NoteStore>,
+    pub notes: NoteStore,
     /// The pins of chats.
-    pub pins: Arc<dyn PinStore>,
+    pub pins: PinStore,
     /// The profiles of people.
-    pub profiles: Arc<dyn ProfileStore>,
+    pub profiles: ProfileStore,
     /// The messages of sessions.
-    pub conversations: Arc<dyn ConversationStore>,
+    pub conversations: ConversationStore,
     /// What was said earlier in chats.
     pub memory: MemoryTools,
     /// The records of chats.

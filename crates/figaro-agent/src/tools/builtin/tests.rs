@@ -22,8 +22,8 @@ use figaro_policy::access::Admins;
 use figaro_prompts::texts::Locales;
 use figaro_prompts::{Names, Prompts};
 use figaro_provider::models::Models;
+use figaro_store::Store;
 use figaro_store::TaskLimits;
-use figaro_store::kv::KvStore;
 
 /// Administers nothing and finds nothing.
 #[derive(Debug)]
@@ -42,39 +42,39 @@ impl WebSearch for Nobody {
 async fn built_in() -> (ToolTable, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let store =
-        Arc::new(KvStore::open(&StoreUrl::new(EngineKind::Redb, folder.path()), BotId(1)).await.unwrap());
+        Arc::new(Store::open(&StoreUrl::new(EngineKind::Redb, folder.path()), BotId(1)).await.unwrap());
     let admins = Arc::new(Nobody);
     let tasks = TaskTools {
-        store: store.clone(),
-        records: store.clone(),
+        store: store.tasks(),
+        records: store.records(),
         admins: admins.clone(),
         limits: TaskLimits { per_chat: 50, per_user: 50 },
         reader: TaskReader {
-            settings: store.clone(),
+            settings: store.settings(),
             models: Arc::new(Models::new([], "a:x".parse().unwrap(), Vec::new())),
             prompts: Arc::new(Prompts::load(None).unwrap()),
             min_interval: TimeDelta::minutes(10),
             default_zone: Tz::UTC,
         },
     };
-    let config = ConfigTools { store: store.clone(), tasks: store.clone(), admins };
+    let config = ConfigTools { store: store.settings(), tasks: store.tasks(), admins };
     let all = BuiltIn {
-        notes: store.clone(),
-        pins: store.clone(),
-        profiles: store.clone(),
-        conversations: store.clone(),
+        notes: store.notes(),
+        pins: store.pins(),
+        profiles: store.profiles(),
+        conversations: store.conversations(),
         records: RecordTools {
             books: RecordBooks {
-                store: store.clone(),
-                settings: store.clone(),
+                store: store.records(),
+                settings: store.settings(),
                 prompts: Arc::new(Prompts::load(None).unwrap()),
                 default_zone: Tz::UTC,
             },
             tasks: tasks.clone(),
         },
         memory: MemoryTools {
-            chats: Chats::new(store.clone(), Clock::system()),
-            settings: store,
+            chats: Chats::new(store.messages(), Clock::system()),
+            settings: store.settings(),
             default_zone: Tz::UTC,
         },
         config,
@@ -237,14 +237,14 @@ async fn no_built_in_tool_is_named_elsewhere() {
         ("telegram/src/live", ": action"),
         ("telegram/src/commands/pins", ": pin"),
         ("telegram/src/callback/pins", ": pin"),
-        ("store/src/kv/records/erasure/saved", ""),
-        ("store/src/kv/records/erasure/tried", ""),
+        ("store/src/records/erasure/saved", ""),
+        ("store/src/records/erasure/tried", ""),
         // The audit log has its name too, and what is offered is made of the files that do the work.
         ("tools/records/base", ": remove_record"),
-        ("store/src/kv/records/erasure/wishes", ": set_config"),
-        ("store/src/kv/records/erasure/wishes", ": set_profile"),
-        ("store/src/kv/settings", ": set_config"),
-        ("store/src/kv/records/erasure/lists", ""),
+        ("store/src/records/erasure/wishes", ": set_config"),
+        ("store/src/records/erasure/wishes", ": set_profile"),
+        ("store/src/settings", ": set_config"),
+        ("store/src/records/erasure/lists", ""),
         // What owners are told of their files of agents, which list the tools that ask others.
         ("prompts/src/agents/advice", ": ask_agent"),
         ("prompts/src/agents/advice", ": action"),

@@ -76,7 +76,7 @@ async fn moderate(
         let output = telegram.perform(Vec::new(), context).await?;
         return Ok(told(output, wanted, reached));
     }
-    let whom = whom(&*telegram.people, context, &request, wanted).await?;
+    let whom = whom(&telegram.people, context, &request, wanted).await?;
     let asked = Asked {
         action: request.action,
         person: whom.id,
@@ -126,13 +126,13 @@ fn wanted(request: &Moderate) -> Result<usize, ToolError> {
 }
 
 async fn whom(
-    people: &dyn PeopleStore,
+    people: &PeopleStore,
     context: &ToolContext,
     request: &Moderate,
     wanted: usize,
 ) -> Result<Whom, ToolError> {
     let Some(words) = &request.person else { return Ok(Whom::default()) };
-    let seen = people.people(context.place.chat).await?;
+    let seen = people.of_chat(context.place.chat).await?;
     let id = names::person(&seen, context, words)?;
     let user = UserId::telegram(id);
     let known: Option<&Seen> = seen.iter().find(|seen| seen.speaker.user == user);

@@ -113,7 +113,7 @@ impl Reminding {
         entry: &Entry<'_>,
         language: Option<&str>,
     ) -> Result<Vec<Task>, StoreError> {
-        tasks_of(&*self.tasks.store, book, entry, language).await
+        tasks_of(&self.tasks.store, book, entry, language).await
     }
 }
 
@@ -122,7 +122,7 @@ impl Reminding {
 /// # Errors
 /// Of the store.
 pub(super) async fn tasks_of(
-    tasks: &dyn TaskStore,
+    tasks: &TaskStore,
     book: &Book,
     entry: &Entry<'_>,
     language: Option<&str>,
@@ -133,7 +133,7 @@ pub(super) async fn tasks_of(
     }
     // What has passed too: only its words are compared.
     let offered = reminders(book, entry, language, DateTime::<Utc>::MIN_UTC);
-    let mut all = tasks.tasks(entry.record.chat).await?;
+    let mut all = tasks.of_chat(entry.record.chat).await?;
     all.retain(|task| {
         let does_same = || offered.iter().any(|one| one.prompt == task.prompt);
         task.is_live() && (entry.record.reminders.contains(&task.id) || does_same())

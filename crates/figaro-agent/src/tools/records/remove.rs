@@ -33,11 +33,11 @@ pub(super) async fn remove(
         let words = "only whoever stated this, an admin of this chat or the bot's owner may have it removed";
         return Err(ToolError::Denied(words.to_owned()));
     }
-    let tasks = tasks_of(&*tools.tasks.store, &book, &entry, context.language.as_deref()).await?;
+    let tasks = tasks_of(&tools.tasks.store, &book, &entry, context.language.as_deref()).await?;
     let tasks = tasks.iter().map(|task| task.id).collect();
     let by = ByModel { made: made(context), name: book.name(asked), event: told(context) };
     let removal = Removal::of(&book, context.place.chat, vec![id], tasks);
-    let removed = tools.books.store.remove_records(&removal, Some(by), context.now).await?;
+    let removed = tools.books.store.remove(&removal, Some(by), context.now).await?;
     let Some(record) = removed.records.first() else { return Err(gone()) };
     let mut answer = as_data("removed", shown(&book, record));
     if !removed.tasks.is_empty() {

@@ -64,7 +64,7 @@ pub(super) async fn save(
             .await)
             .then(|| context.speaker.user.clone()),
     };
-    let saved = tools.books.store.save_record(&draft, &forms, tools.tasks.limits).await?;
+    let saved = tools.books.store.save(&draft, &forms, tools.tasks.limits).await?;
     let (record, what) = match &saved.saved {
         Saved::New(record) => (record, "saved"),
         Saved::Changed(record) => (record, "changed"),
@@ -108,7 +108,7 @@ async fn is_free(
     record: &Record,
 ) -> Result<bool, ToolError> {
     let Some(entry) = book.entry(record.id).filter(|_| context.task.is_none()) else { return Ok(false) };
-    let reminding = tasks_of(&*tools.tasks.store, book, &entry, context.language.as_deref()).await?;
+    let reminding = tasks_of(&tools.tasks.store, book, &entry, context.language.as_deref()).await?;
     Ok(reminding.is_empty())
 }
 

@@ -171,7 +171,7 @@ impl RemoteTool {
             ..AuditEvent::new(what, AuditActor::Model, context.now)
         };
         let arguments = Some(Value::Object(call.arguments.clone()));
-        Ok(self.tools.audit.audit(vec![Audited { event, arguments }]).await?)
+        Ok(self.tools.audit.add(vec![Audited { event, arguments }]).await?)
     }
 
     async fn make(&self, arguments: Map<String, Value>) -> Result<ToolOutput, ToolError> {

@@ -1,7 +1,5 @@
 //! What the tools of other servers have in common.
 
-use std::sync::Arc;
-
 use crate::tools::telegram::Approvers;
 use figaro_base::ids::ChatId;
 use figaro_mcp_client::servers::{Server, ServerTool, Servers};
@@ -18,7 +16,7 @@ pub struct ServerTools {
     /// The rules about calls.
     pub policy: Policy,
     /// Where what is decided is noted.
-    pub audit: Arc<dyn AuditStore>,
+    pub audit: AuditStore,
 }
 
 impl ServerTools {

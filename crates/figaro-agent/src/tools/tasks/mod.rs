@@ -34,9 +34,9 @@ const GONE: &str =
 #[derive(Debug, Clone)]
 pub struct TaskTools {
     /// The store of tasks.
-    pub store: Arc<dyn TaskStore>,
+    pub store: TaskStore,
     /// The records that tasks remind of.
-    pub records: Arc<dyn RecordStore>,
+    pub records: RecordStore,
     /// Who may change other people's tasks in a group.
     pub admins: Arc<dyn Admins>,
     /// The most tasks of a chat and of a person.
@@ -66,7 +66,7 @@ impl TaskTools {
         typed(about, move |context: ToolContext, Nothing {}| {
             let this = self.clone();
             async move {
-                let tasks = this.store.tasks(context.place.chat).await?;
+                let tasks = this.store.of_chat(context.place.chat).await?;
                 Ok(view::list(tasks.iter().filter(|task| task.is_live()).collect()))
             }
         })
@@ -124,7 +124,7 @@ impl TaskTools {
         match self.add(&task, wanted.record_id.as_deref()).await? {
             TaskAdded::New => Ok(view::shown(&task)),
             TaskAdded::Already(id) => {
-                let same = self.store.task(id).await?.ok_or_else(gone)?;
+                let same = self.store.find(id).await?.ok_or_else(gone)?;
                 let mut shown = view::shown(&same);
                 shown.value["already_there"] = true.into();
                 Ok(shown)
@@ -137,7 +137,7 @@ impl TaskTools {
     /// Adds a task; one that reminds of a record is noted with it.
     async fn add(&self, task: &Task, record: Option<&str>) -> Result<TaskAdded, ToolError> {
         let Some(record) = record.map(str::trim).filter(|id| !id.is_empty()) else {
-            return Ok(self.store.add_task(task, self.limits).await?);
+            return Ok(self.store.add(task, self.limits).await?);
         };
         let unknown = || ToolError::ForModel(format!("no record has the id {record}; leave record_id out"));
         let id = record.parse().map_err(|_not_an_id| unknown())?;
@@ -173,7 +173,7 @@ impl TaskTools {
     }
 
     async fn change(&self, id: TaskId, change: TaskChange, context: &ToolContext) -> Result<Task, ToolError> {
-        let changed = self.store.change_tasks(vec![(id, change)], Vec::new(), context.now).await?;
+        let changed = self.store.change(vec![(id, change)], Vec::new(), context.now).await?;
         changed.into_iter().next().flatten().ok_or_else(gone)
     }
 
@@ -185,7 +185,7 @@ impl TaskTools {
             let whole = task.id.to_string();
             whole == id || id.len() >= MIN_PREFIX && whole.starts_with(&id)
         };
-        let tasks = self.store.tasks(context.place.chat).await?;
+        let tasks = self.store.of_chat(context.place.chat).await?;
         let mut meant = tasks.into_iter().filter(|task| task.is_live() && is_meant(task));
         let (Some(task), None) = (meant.next(), meant.next()) else {
             return Err(ToolError::ForModel(format!(

@@ -20,7 +20,7 @@ use figaro_store::SettingsStore;
 #[derive(Debug, Clone)]
 pub struct TaskReader {
     /// The store of the settings of chats: their zones and models.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// The models that a task may be given.
     pub models: Arc<Models>,
     /// The agents that a task may be given.

@@ -13,7 +13,7 @@ use figaro_domain::task::MAX_PROMPT_CHARS;
 use figaro_policy::address::Addresses;
 use figaro_prompts::Prompts;
 use figaro_provider::models::Models;
-use figaro_store::kv::KvStore;
+use figaro_store::Store;
 
 /// Nobody administers anything.
 #[derive(Debug)]
@@ -40,14 +40,14 @@ impl Bed {
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store =
-            Arc::new(KvStore::open(&StoreUrl::new(EngineKind::Redb, folder.path()), BotId(1)).await.unwrap());
+            Arc::new(Store::open(&StoreUrl::new(EngineKind::Redb, folder.path()), BotId(1)).await.unwrap());
         let tools = TaskTools {
-            store: store.clone(),
-            records: store.clone(),
+            store: store.tasks(),
+            records: store.records(),
             admins: Arc::new(Nobody),
             limits: TaskLimits { per_chat: 50, per_user: 50 },
             reader: TaskReader {
-                settings: store,
+                settings: store.settings(),
                 models: Arc::new(Models::new([], name("a:x"), vec![name("b:y")])),
                 prompts: Arc::new(Prompts::load(None).unwrap()),
                 min_interval: TimeDelta::minutes(10),
@@ -169,7 +169,7 @@ async fn scheduled(base: &Value, cases: &[(Value, Value)]) {
         let bed = Bed::new().await;
         let given = bed.says("schedule_task", with(base, changes.clone())).await;
         check(&given, wanted, &changes.to_string());
-        let stored = bed.tools.store.tasks(ChatId(1)).await.unwrap();
+        let stored = bed.tools.store.of_chat(ChatId(1)).await.unwrap();
         assert_eq!(stored.len(), usize::from(given["success"] == true), "{changes}");
     }
 }
@@ -266,7 +266,7 @@ async fn a_change_is_shown_as_it_is_stored_and_null_gives_the_model_back() {
         let arguments = json!({"task_id": id, "model": model});
         let output = bed.call(&bed.context, "update_task", arguments).await.unwrap();
         assert_eq!(output.side_effects.tasks, [id.parse().unwrap()]);
-        let stored = bed.tools.store.task(id.parse().unwrap()).await.unwrap().unwrap();
+        let stored = bed.tools.store.find(id.parse().unwrap()).await.unwrap().unwrap();
         assert_eq!(stored.model, wanted);
     }
     let short = id[..MIN_PREFIX].to_lowercase();
@@ -388,7 +388,7 @@ async fn of_a_prompt_the_addresses_are_kept_that_not_only_the_model_wrote() {
     let (known, own) = ("https://a.example/x", "https://a.example/x?d=words");
     bed.context.addresses = Addresses::written([known]);
     let addresses = async |bed: &Bed, id: &str| {
-        bed.tools.store.task(id.parse().unwrap()).await.unwrap().unwrap().addresses
+        bed.tools.store.find(id.parse().unwrap()).await.unwrap().unwrap().addresses
     };
     let made =
         json!({"prompt": format!("Send {known}, not {own}."), "schedule": "0 9 * * *", "recurring": true});

@@ -61,7 +61,7 @@ pub struct Approvers {
     /// The owners that the settings name.
     pub access: AccessSettings,
     /// The owners that opened an invite.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// Who holds which right in a chat.
     pub admins: Arc<dyn Admins>,
     /// What was approved for the next hour.

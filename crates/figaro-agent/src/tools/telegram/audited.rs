@@ -19,7 +19,7 @@ impl TelegramTools {
         context: &ToolContext,
     ) -> Result<(), ToolError> {
         let events = calls.iter().map(|call| audited(what, call, context)).collect();
-        Ok(self.audit.audit(events).await?)
+        Ok(self.audit.add(events).await?)
     }
 }
 

@@ -69,17 +69,17 @@ pub struct TelegramTools {
     /// The pace they are made at.
     pub limiter: Arc<RateLimiter>,
     /// Which messages the model sent.
-    pub outbox: Arc<dyn OutboxStore>,
+    pub outbox: OutboxStore,
     /// The people who wrote in groups: a name in the place of a person's id means one of them.
-    pub people: Arc<dyn PeopleStore>,
+    pub people: PeopleStore,
     /// Where what is decided is noted.
-    pub audit: Arc<dyn AuditStore>,
+    pub audit: AuditStore,
     /// The tasks, with what their runs may do without asking.
-    pub tasks: Arc<dyn TaskStore>,
+    pub tasks: TaskStore,
     /// Held while it is counted how often a run has done so.
     pub counting: Arc<Mutex<()>>,
     /// Where what can be taken back is kept.
-    pub undos: Arc<dyn UndoStore>,
+    pub undos: UndoStore,
     /// Who may approve what takes an approval.
     pub approvers: Approvers,
     /// The rules about calls.
@@ -185,7 +185,7 @@ impl Tool for TelegramTool {
         self.known(&args)?;
         // What was approved is made as it was shown, whoever a name means by now.
         if context.approved.is_none() {
-            names::settle(&*self.tools.people, &mut args, context).await?;
+            names::settle(&self.tools.people, &mut args, context).await?;
         }
         self.fill_place(&mut args, context);
         let call = MethodCall { method: self.spec.name.clone(), arguments: args };

@@ -66,7 +66,7 @@ impl TelegramTools {
         context: &ToolContext,
     ) -> Result<bool, ToolError> {
         let Some(task) = context.task else { return Ok(false) };
-        let Some(task) = self.tasks.task(task).await?.filter(|task| !task.standing.is_empty()) else {
+        let Some(task) = self.tasks.find(task).await?.filter(|task| !task.standing.is_empty()) else {
             return Ok(false);
         };
         let Named { targets, were_names } = self.targets(calls, context).await?;
@@ -134,7 +134,7 @@ impl TelegramTools {
     ) -> Result<Vec<AuditEvent>, ToolError> {
         let (mut made, mut before) = (Vec::new(), None);
         loop {
-            let entries = self.audit.audited(before, PAGE).await?;
+            let entries = self.audit.newest(before, PAGE).await?;
             before = entries.last().map(|last| last.seq);
             let is_over = entries.last().is_none_or(|last| last.event.at < since);
             let events = entries.into_iter().map(|entry| entry.event);

@@ -70,7 +70,7 @@ impl Family {
             if speaks && !self.kin.control.is_ended() { self.kin.floor.end(child.id, words) } else { None };
         outcome.left = left(&by, said);
         let spent = self.with_unheard(&child, spent);
-        let outcome = self.children.store.end_child(&child, outcome, spent).await?;
+        let outcome = self.children.store.end(&child, outcome, spent).await?;
         tracing::info!(run = %child.root, child = %child.id, agent, end = outcome.end.word(), "a child has ended");
         self.publish(&life, ChildEvent::Ended(outcome.end));
         Ok(Some((outcome, spent)))
@@ -100,7 +100,7 @@ impl Family {
         let taken_up = take_up(&*log, stored, None).await?;
         let model = found.agent.model.clone().unwrap_or_else(|| context.agent.default_model.clone());
         // What children took before a restart, or before a person was waited for, counts.
-        let before = self.children.store.children(self.kin.root).await?;
+        let before = self.children.store.of_run(self.kin.root).await?;
         let before = before.iter().filter(|child| child.depth == 1).map(|child| child.usage.total());
         let tokens = self.children.tokens.saturating_sub(before.sum());
         let tree = match self.kin.open_tree(&executor.ledger, &model, tokens) {

@@ -17,8 +17,8 @@ use figaro_store::{ChildSpent, ChildStore, ConversationStore, StoreError};
 /// The log of a child.
 #[derive(Debug)]
 pub(super) struct ChildLog {
-    pub(super) store: Arc<dyn ChildStore>,
-    pub(super) calls: Arc<dyn ConversationStore>,
+    pub(super) store: ChildStore,
+    pub(super) calls: ConversationStore,
     pub(super) child: ChildRun,
 }
 
@@ -29,7 +29,7 @@ impl StepLog for ChildLog {
     }
 
     async fn record(&self, step: Step, usage: Usage, nano_usd: Option<u64>) -> Result<(), StoreError> {
-        self.store.record_child_step(&self.child, step, ChildSpent { usage, nano_usd }).await
+        self.store.record_step(&self.child, step, ChildSpent { usage, nano_usd }).await
     }
 
     async fn tool_ended(&self, call: &ToolCall, mut result: Message) -> Result<Option<EntryKey>, StoreError> {
@@ -37,7 +37,7 @@ impl StepLog for ChildLog {
         if let Some(shown) = tool_result::shown(&result.text, None) {
             result.text = shown;
         }
-        self.store.child_tool_ended(&self.child, call, result).await?;
+        self.store.tool_ended(&self.child, call, result).await?;
         Ok(None)
     }
 
@@ -46,6 +46,6 @@ impl StepLog for ChildLog {
     }
 
     async fn messages(&self) -> Result<Vec<Arc<Message>>, StoreError> {
-        self.store.child_messages(self.child.id).await
+        self.store.messages(self.child.id).await
     }
 }

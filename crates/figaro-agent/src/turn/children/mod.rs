@@ -37,9 +37,9 @@ pub struct Children {
     /// The prompts.
     pub prompts: Arc<Prompts>,
     /// The store of children.
-    pub store: Arc<dyn ChildStore>,
+    pub store: ChildStore,
     /// The store of their calls.
-    pub conversations: Arc<dyn ConversationStore>,
+    pub conversations: ConversationStore,
     /// The most passes of a child.
     pub max_passes: u32,
     /// So many tokens a turn and all its children take together at most, once there are some.
@@ -74,7 +74,7 @@ impl Children {
         let Some(ground) = prepared.ground.take() else { return Ok(()) };
         let setup = &mut prepared.setup;
         if setup.turn.checkpoint.is_some() {
-            let children = self.store.children(setup.turn.id).await?;
+            let children = self.store.of_run(setup.turn.id).await?;
             let ended = children.into_iter().filter_map(|child| child.outcome);
             let said: Vec<Said> = ended.flat_map(|outcome| outcome.left.said).collect();
             setup.kin.floor.seed(&prepared.run.untold_of(said));
@@ -117,7 +117,7 @@ impl Subagents for Family {
             started_at: context.now,
             ends_by: context.now + TimeDelta::from_std(asked.timeout).unwrap_or(TimeDelta::MAX),
         };
-        let Some(child) = self.children.store.begin_child(new).await? else {
+        let Some(child) = self.children.store.begin(new).await? else {
             return Err(refused(&format!(
                 "{MAX_CHILDREN} agents were asked in this turn; do the rest yourself"
             )));
@@ -182,7 +182,7 @@ impl Family {
                 let outcome = ChildOutcome::because(ChildEnd::Failed, "a fault within the bot");
                 let spent = ChildSpent { usage: child.usage, nano_usd: child.nano_usd };
                 self.kin.floor.end(child.id, "");
-                Ok((self.children.store.end_child(&child, outcome, spent).await?, spent))
+                Ok((self.children.store.end(&child, outcome, spent).await?, spent))
             }
         }
     }

@@ -35,7 +35,7 @@ pub struct Caller {
     /// Gives the current time: calls are dated by it.
     pub clock: Clock,
     /// Is told of calls that are refused here, where no rule is asked about them.
-    pub audit: Arc<dyn AuditStore>,
+    pub audit: AuditStore,
 }
 
 /// Where the calls of a pass are recorded.
@@ -171,7 +171,7 @@ impl Caller {
             }
             None => match refused_to_guest(tool.as_deref(), context) {
                 Some(reason) => {
-                    self.audit.audit(vec![of_guest(&record.call, context)]).await?;
+                    self.audit.add(vec![of_guest(&record.call, context)]).await?;
                     failure(ToolStatus::Denied, reason)
                 }
                 None => run(tool.as_ref(), &record.call, context).await,

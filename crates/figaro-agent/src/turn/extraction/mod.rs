@@ -87,13 +87,13 @@ pub struct MemoryRules {
 #[derive(Debug, Clone)]
 pub struct Extractor {
     /// The memories, and the messages that are still to be read.
-    pub facts: Arc<dyn FactStore>,
+    pub facts: FactStore,
     /// What people have said to it.
-    pub profiles: Arc<dyn ProfileStore>,
+    pub profiles: ProfileStore,
     /// The models of sessions.
-    pub sessions: Arc<dyn SessionStore>,
+    pub sessions: SessionStore,
     /// The models of chats.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// The records of chats.
     pub records: Arc<dyn Records>,
     /// Asks people whether they agree.
@@ -250,7 +250,7 @@ impl Extractor {
         if !self.ledger.has_spare() {
             return Ok(false);
         }
-        let profile = self.profiles.profile(user).await?;
+        let profile = self.profiles.find(user).await?;
         let consent = profile.map(|profile| profile.consent).unwrap_or_default();
         if consent == Consent::Refused {
             self.facts.skip_unread(user).await?;
@@ -286,7 +286,7 @@ impl Extractor {
     }
 
     async fn read(&self, user: &UserId, batch: &UnreadBatch) -> Result<(), Failed> {
-        let mut memories = self.facts.memories(user).await?;
+        let mut memories = self.facts.of_person(user).await?;
         memories.retain(|memory| memory.is_shown_to(user, batch.chat));
         let proposals = self.propose(user, batch, &memories).await?;
         let known = Known { chat: batch.chat, messages: &batch.messages, memories: &memories };
@@ -382,10 +382,8 @@ impl Extractor {
 
     /// The model that answers in the session: what is said there goes to no other.
     async fn model(&self, batch: &UnreadBatch) -> Result<ModelName, Failed> {
-        let (config, session) = futures::try_join!(
-            self.settings.chat_config(batch.chat),
-            self.sessions.session_by_id(batch.session),
-        )?;
+        let (config, session) =
+            futures::try_join!(self.settings.chat_config(batch.chat), self.sessions.find(batch.session),)?;
         let chosen = session.and_then(|session| session.model).or(config.model);
         Ok(chosen.unwrap_or_else(|| self.ledger.models.default_model().clone()))
     }

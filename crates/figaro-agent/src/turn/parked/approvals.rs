@@ -38,7 +38,7 @@ impl Parked {
         press: UpdateId,
         press_shows: bool,
     ) -> Result<Option<Conversation>, StoreError> {
-        let conversation = self.0.store.rule_parked(run, ruling, press).await?;
+        let conversation = self.0.store.rule(run, ruling, press).await?;
         if conversation.is_some() {
             self.forget(run, |one| {
                 if !press_shows {

@@ -50,8 +50,8 @@ pub struct Parked(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    store: Arc<dyn ParkedStore>,
-    conversations: Arc<dyn ConversationStore>,
+    store: ParkedStore,
+    conversations: ConversationStore,
     clock: Clock,
     waiting: Mutex<Vec<Waiting>>,
     /// Held while the copy is read anew, so that none added meanwhile is lost.
@@ -66,7 +66,7 @@ struct Inner {
 impl Parked {
     /// What this store holds, once [`Self::reload`] has read it.
     #[must_use]
-    pub fn new(store: Arc<dyn ParkedStore>, conversations: Arc<dyn ConversationStore>, clock: Clock) -> Self {
+    pub fn new(store: ParkedStore, conversations: ConversationStore, clock: Clock) -> Self {
         let (waiting, reading, changed, has_shown, closing) = Default::default();
         Self(Arc::new(Inner { store, conversations, clock, waiting, reading, changed, has_shown, closing }))
     }
@@ -78,7 +78,7 @@ impl Parked {
     /// When the store fails.
     pub async fn reload(&self, by: Option<&str>) -> Result<Vec<ParkedTurn>, StoreError> {
         let _reading = self.0.reading.lock().await;
-        let all = self.0.store.parked_turns().await?;
+        let all = self.0.store.all().await?;
         let (answered, open): (Vec<_>, Vec<_>) = all.into_iter().partition(|parked| parked.answer.is_some());
         let mut waiting = self.waiting();
         let known = std::mem::take(&mut *waiting);
@@ -217,7 +217,7 @@ impl Parked {
     /// # Errors
     /// When the store fails.
     pub async fn answer(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>, StoreError> {
-        let conversation = self.0.store.answer_parked(run, part).await?;
+        let conversation = self.0.store.answer(run, part).await?;
         self.forget(run, |one| self.0.closing.close(one));
         Ok(conversation)
     }
@@ -227,7 +227,7 @@ impl Parked {
     /// # Errors
     /// When the store fails.
     pub async fn choose(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>, StoreError> {
-        let conversation = self.0.store.answer_parked(run, part).await?;
+        let conversation = self.0.store.answer(run, part).await?;
         self.forget(run, drop);
         Ok(conversation)
     }
@@ -267,7 +267,7 @@ impl Parked {
         words: Option<PendingDelivery>,
         by: Option<&str>,
     ) -> Result<bool, StoreError> {
-        let given_up = self.0.store.give_up_parked(run, words).await?;
+        let given_up = self.0.store.give_up(run, words).await?;
         let stopped_by = by.map(str::to_owned);
         self.forget(run, |one| self.0.closing.close(Waiting { stopped_by, ..one }));
         Ok(given_up)

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use chrono_tz::Tz;
-use futures::future::BoxFuture;
 
 use super::super::error::TurnError;
 use super::super::log::HISTORY_MESSAGES;
@@ -51,15 +50,15 @@ const BACKGROUND_MESSAGES: usize = 30;
 #[derive(Debug, Clone)]
 pub struct Loader {
     /// The store of sessions and their messages.
-    pub conversations: Arc<dyn ConversationStore>,
+    pub conversations: ConversationStore,
     /// The store of notes.
-    pub notes: Arc<dyn NoteStore>,
+    pub notes: NoteStore,
     /// The store of pins.
-    pub pins: Arc<dyn PinStore>,
+    pub pins: PinStore,
     /// The store of summaries.
-    pub summaries: Arc<dyn SummaryStore>,
+    pub summaries: SummaryStore,
     /// The store of memories.
-    pub facts: Arc<dyn FactStore>,
+    pub facts: FactStore,
     /// Fetches the files that people sent.
     pub channel: Arc<dyn Channel>,
     /// Chooses what of the conversation so far is carried.
@@ -124,7 +123,7 @@ impl Loader {
         let (place, now) = (&first.place, self.reporter.now());
         let since = now - TimeDelta::hours(BACKGROUND_HOURS);
         let (notes, stored, background, kept) = futures::join!(
-            self.notes.notes(place.chat),
+            self.notes.of_chat(place.chat),
             self.messages_of(turn),
             self.conversations.background(turn.conversation, since, BACKGROUND_MESSAGES),
             self.kept(turn, question),
@@ -222,12 +221,12 @@ impl Loader {
         let asker = question.asker().filter(|speaker| speaker.is_person());
         let memories = async {
             match asker.filter(|_| !question.client.is_eval) {
-                Some(asker) => self.facts.memories(&asker.user).await,
+                Some(asker) => self.facts.of_person(&asker.user).await,
                 None => Ok(Vec::new()),
             }
         };
         let (pins, memories, summaries) =
-            futures::join!(self.pins.pins(chat), memories, self.summaries.summaries(turn.session));
+            futures::join!(self.pins.of_chat(chat), memories, self.summaries.of_session(turn.session));
         let mut kept = Kept {
             pins: self.reporter.or_without(pins, "pins"),
             memories: self.reporter.or_without(memories, "memories"),
@@ -258,11 +257,10 @@ fn to_read(tokens: usize) -> usize {
 }
 
 /// The newest messages; few of them where so many cannot be read, and none where these fail, too.
-async fn newest<'a>(
-    most: usize,
-    read: impl Fn(usize) -> BoxFuture<'a, Result<Vec<Arc<Message>>, StoreError>>,
-    failed: impl Fn(&StoreError),
-) -> Vec<Arc<Message>> {
+async fn newest<F>(most: usize, read: impl Fn(usize) -> F, failed: impl Fn(&StoreError)) -> Vec<Arc<Message>>
+where
+    F: Future<Output = Result<Vec<Arc<Message>>, StoreError>>,
+{
     for limit in [most, FEW_MESSAGES] {
         match read(limit).await {
             Ok(stored) => return stored,

@@ -56,15 +56,15 @@ pub struct Preparer {
     /// Loads the history and all else that the window is built from.
     pub loader: Loader,
     /// The store of turns and their calls.
-    pub conversations: Arc<dyn ConversationStore>,
+    pub conversations: ConversationStore,
     /// The children of turns.
-    pub children: Arc<dyn ChildStore>,
+    pub children: ChildStore,
     /// The store of the settings of chats.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// The store of sessions, for what was chosen for one.
-    pub sessions: Arc<dyn SessionStore>,
+    pub sessions: SessionStore,
     /// The profiles of people.
-    pub profiles: Arc<dyn ProfileStore>,
+    pub profiles: ProfileStore,
     /// The agents and their tools.
     pub agents: Agents,
     /// The records of chats, and the tools for them.
@@ -224,7 +224,7 @@ impl Preparer {
             return Err(Box::new(Outcome::Told(reply)));
         }
         let (person, persona, book) = futures::join!(
-            person::asker(&*self.profiles, question, &config, self.loader.default_zone, &self.reporter),
+            person::asker(&self.profiles, question, &config, self.loader.default_zone, &self.reporter),
             self.personas.of(question, first.place.chat, &config, &self.reporter),
             self.records.books.with(first.place.chat, &config),
         );
@@ -348,7 +348,7 @@ impl Preparer {
         requested: Option<&Requested>,
     ) -> Result<(ChatConfig, bool), TurnError> {
         let (config, session) =
-            futures::join!(self.settings.chat_config(chat), self.sessions.session_by_id(turn.session));
+            futures::join!(self.settings.chat_config(chat), self.sessions.find(turn.session));
         for error in [config.as_ref().err(), session.as_ref().err()].into_iter().flatten() {
             // A store that fails now may tell later which model was chosen; no other is to read it meanwhile.
             if let StoreError::Failed { .. } = error {
@@ -380,7 +380,7 @@ impl Preparer {
         }
         let lost = |error: StoreError| self.reporter.lost(&error);
         let mut calls = self.conversations.tool_calls(turn.id).await.map_err(lost)?;
-        for child in self.children.children(turn.id).await.map_err(lost)? {
+        for child in self.children.of_run(turn.id).await.map_err(lost)? {
             calls.extend(self.conversations.tool_calls(child.id).await.map_err(lost)?);
         }
         let may_have_sent = |call: &&ToolCall| match call.status {

@@ -15,7 +15,7 @@ use figaro_store::{ProfileStore, StoreError};
 /// Takes in that whoever asks was seen, and gives what the model is to know of them; `None` where that is nothing, or cannot
 /// be read. Words of somebody else, and the prompt of a task, are no sign of them.
 pub(super) async fn asker(
-    profiles: &dyn ProfileStore,
+    profiles: &ProfileStore,
     question: &Question,
     config: &ChatConfig,
     zone: Tz,
@@ -25,7 +25,7 @@ pub(super) async fn asker(
     let speaker = question.asker().filter(|speaker| speaker.is_person())?;
     let now = reporter.now();
     let loaded = match question.standing {
-        Standing::Borrowed => profiles.profile(&speaker.user).await,
+        Standing::Borrowed => profiles.find(&speaker.user).await,
         // Where the chat has set a language, that of the client is not told.
         Standing::Owner | Standing::Admin | Standing::Member | Standing::Guest => {
             let language = first.language.clone().filter(|_| config.language.is_none());
@@ -33,7 +33,7 @@ pub(super) async fn asker(
                 // The turn's own writes fail too, and are reported.
                 Err(error @ StoreError::Failed { .. }) => {
                     tracing::warn!(%error, "that somebody was seen could not be noted");
-                    profiles.profile(&speaker.user).await
+                    profiles.find(&speaker.user).await
                 }
                 seen => seen.map(Some),
             }

@@ -17,7 +17,7 @@ pub struct PersonaLoader {
     /// The personas of files.
     pub prompts: Arc<Prompts>,
     /// The store of chats' own personas.
-    pub store: Arc<dyn PersonaStore>,
+    pub store: PersonaStore,
 }
 
 /// A persona in a turn; the default for none.
@@ -47,7 +47,7 @@ impl PersonaLoader {
         let PersonaChoice::Own { id, .. } = choice else {
             return self.of_file(config);
         };
-        let own = reporter.or_without(self.store.persona(chat, *id).await, "personas");
+        let own = reporter.or_without(self.store.find(chat, *id).await, "personas");
         own.map_or_else(Spoken::default, |persona| Spoken {
             words: Some(PersonaWords::Own(persona.prompt)),
             language: persona.language,

@@ -60,7 +60,7 @@ pub(super) struct Made {
 #[derive(Debug, Clone)]
 pub struct Asking {
     /// The language that a chat has set.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// The way to the models.
     pub ledger: Arc<Ledger>,
     /// What the model is told.

@@ -46,7 +46,7 @@ const LOOK_AGAIN: TimeDelta = TimeDelta::minutes(10);
 #[derive(Debug, Clone)]
 pub struct Summariser {
     /// The summaries, and what is to be done.
-    pub store: Arc<dyn SummaryStore>,
+    pub store: SummaryStore,
     /// Asks the model.
     pub asking: Asking,
     /// Reads what people have said for facts; before it is summarised at the latest.
@@ -73,7 +73,7 @@ impl Summariser {
                 *turns >= many
             });
             if is_due {
-                self.store.summary_news().notify_one();
+                self.store.news().notify_one();
             }
         }
     }
@@ -83,7 +83,7 @@ impl Summariser {
         if self.rules.every == 0 {
             return;
         }
-        let news = self.store.summary_news();
+        let news = self.store.news();
         loop {
             // Before the look, so that nothing is missed in between.
             let told = news.notified();
@@ -130,7 +130,7 @@ impl Summariser {
         let ended: Vec<SessionId> = self.with_ended(|ended| {
             ended.extract_if(|_, turns| *turns >= many).map(|(session, _)| session).collect()
         });
-        let mut jobs = self.store.summary_jobs(JOBS).await?;
+        let mut jobs = self.store.jobs(JOBS).await?;
         for session in ended {
             if jobs.iter().any(|job| job.session == session) {
                 continue;
@@ -138,7 +138,7 @@ impl Summariser {
             let open = self.store.unsummarised(session, self.read_at_once()).await?;
             if open.is_some_and(|open| self.next(&open).is_some()) {
                 let job = SummaryJob::new(session);
-                self.store.put_summary_job(&job).await?;
+                self.store.put_job(&job).await?;
                 jobs.push(job);
             }
         }
@@ -168,7 +168,7 @@ impl Summariser {
         tracing::warn!(%error, session = %job.session, tries, "a session could not be summarised");
         let pause = PAUSES_MIN.get(usize::from(job.tries)).or(PAUSES_MIN.last()).copied().unwrap_or_default();
         let not_before = self.clock.now() + TimeDelta::minutes(pause);
-        let counted = self.store.put_summary_job(&SummaryJob { tries, not_before, ..job }).await;
+        let counted = self.store.put_job(&SummaryJob { tries, not_before, ..job }).await;
         match counted {
             Ok(()) => None,
             // Without the count it would be tried at once, for ever.
@@ -182,7 +182,7 @@ impl Summariser {
     async fn summarise(&self, job: &SummaryJob) -> Result<(), Failed> {
         let open = self.store.unsummarised(job.session, self.read_at_once()).await?;
         let Some((open, run)) = open.and_then(|open| self.next(&open).map(|run| (open, run))) else {
-            return Ok(self.store.end_summary_job(job.session).await?);
+            return Ok(self.store.end_job(job.session).await?);
         };
         let within = |message: &&Arc<Message>| (run.start..=run.end).contains(&message.index);
         let covered: Vec<Arc<Message>> = open.messages.iter().filter(within).cloned().collect();
@@ -197,7 +197,7 @@ impl Summariser {
             false => self.asking.ask(&open.session, &covered, &|_spent| {}).await?,
         };
         let summary = self.summary(&open, run, &covered, made);
-        let is_stored = self.store.put_summary(&summary, &covered).await?;
+        let is_stored = self.store.put(&summary, &covered).await?;
         tracing::debug!(session = %job.session, run.start, run.end, is_stored, "summarised");
         let mut next = SummaryJob::new(job.session);
         if !is_stored {
@@ -205,7 +205,7 @@ impl Summariser {
             next.tries = job.tries.saturating_add(1);
             next.not_before = self.clock.now() + TimeDelta::seconds(1);
         }
-        Ok(self.store.put_summary_job(&next).await?)
+        Ok(self.store.put_job(&next).await?)
     }
 
     fn summary(&self, open: &Unsummarised, run: Run, covered: &[Arc<Message>], made: Made) -> Summary {

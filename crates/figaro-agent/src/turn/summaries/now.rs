@@ -110,7 +110,7 @@ impl Summariser {
             error => Unmade::Model(error.to_string()),
         })?;
         let summary = self.summary(&open, run, &covered, made);
-        match self.store.put_summary(&summary, &covered).await? {
+        match self.store.put(&summary, &covered).await? {
             true => Ok(summary),
             false => Err(Unmade::Changed),
         }

@@ -1,7 +1,6 @@
 //! The card that says who may talk to the bot.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
 
 use chrono_tz::Tz;
 use futures::future::join_all;
@@ -27,10 +26,10 @@ const MAX_NAMED: usize = 30;
 #[derive(Debug, Clone)]
 pub(in super::super) struct AccessCard {
     pub(super) cards: Cards,
-    pub(super) settings: Arc<dyn SettingsStore>,
+    pub(super) settings: SettingsStore,
     pub(super) access: AccessSettings,
     /// The people who wrote in groups, named on the card.
-    people: Arc<dyn PeopleStore>,
+    people: PeopleStore,
     /// The zone of chats that set none.
     pub(super) default_zone: Tz,
 }
@@ -38,8 +37,8 @@ pub(in super::super) struct AccessCard {
 impl AccessCard {
     pub(in super::super) fn new(handles: &Handles) -> Self {
         let (cards, access) = (handles.cards.clone(), handles.access.clone());
-        let (people, default_zone) = (handles.store.clone(), handles.default_zone);
-        Self { cards, settings: handles.store.clone(), access, people, default_zone }
+        let (settings, people) = (handles.store.settings(), handles.store.people());
+        Self { cards, settings, access, people, default_zone: handles.default_zone }
     }
 
     pub(super) async fn owns(&self, user: &UserId) -> Result<bool, StoreError> {
@@ -65,7 +64,7 @@ impl AccessCard {
         let groups: BTreeSet<ChatId> =
             list.chats.iter().copied().chain(of_bans).chain(of_roles).chain(here).collect();
         for group in groups.into_iter().take(MAX_NAMED) {
-            let seen = self.people.people(group).await.unwrap_or_default();
+            let seen = self.people.of_chat(group).await.unwrap_or_default();
             if let Some(found) = seen.into_iter().find(|seen| is_it(&seen.speaker)) {
                 return Some(found.speaker);
             }

@@ -1,7 +1,5 @@
 //! `/allow code`: an owner makes a code that lets one person in, to be given to them.
 
-use std::sync::Arc;
-
 use super::super::asker::Asker;
 use super::super::card::Card;
 use super::super::cards::Cards;
@@ -21,7 +19,7 @@ const WORDS: [&str; 3] = ["code", "codigo", "código"];
 #[derive(Debug)]
 pub(super) struct Codes {
     cards: Cards,
-    settings: Arc<dyn SettingsStore>,
+    settings: SettingsStore,
     access: AccessSettings,
     key: CodeKey,
     /// The bot's username, for links.
@@ -32,7 +30,7 @@ impl Codes {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
-            settings: handles.store.clone(),
+            settings: handles.store.settings(),
             access: handles.access.clone(),
             key: handles.code_key.clone(),
             username: handles.me.username.clone(),

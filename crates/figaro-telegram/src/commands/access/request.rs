@@ -44,7 +44,7 @@ enum Settled {
 #[derive(Debug, Clone)]
 pub struct AccessRequests {
     pub(super) cards: Cards,
-    pub(super) settings: Arc<dyn SettingsStore>,
+    pub(super) settings: SettingsStore,
     access: AccessSettings,
     /// The key of the hashes of codes that let people in.
     pub(crate) code_key: CodeKey,
@@ -63,7 +63,7 @@ impl AccessRequests {
         let (cards, access) = (handles.cards.clone(), handles.access.clone());
         Self {
             cards,
-            settings: handles.store.clone(),
+            settings: handles.store.settings(),
             access,
             code_key: handles.code_key.clone(),
             me: handles.me.clone(),

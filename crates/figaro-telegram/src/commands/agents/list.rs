@@ -22,7 +22,7 @@ use figaro_store::{SessionStore, StoreError};
 #[derive(Debug, Clone)]
 pub(in super::super) struct ChatAgents {
     pub(super) models: ChatModels,
-    pub(super) sessions: Arc<dyn SessionStore>,
+    pub(super) sessions: SessionStore,
 }
 
 /// What an agent is chosen for.
@@ -59,7 +59,7 @@ impl Scope {
 
 impl ChatAgents {
     pub(in super::super) fn new(handles: &Handles) -> Self {
-        Self { models: ChatModels::new(handles), sessions: handles.store.clone() }
+        Self { models: ChatModels::new(handles), sessions: handles.store.sessions() }
     }
 
     /// The agents of this moment.
@@ -92,8 +92,8 @@ impl ChatAgents {
 
     /// The session that the next question of the conversation belongs to, if one has begun.
     pub(super) async fn session(&self, asker: &Asker) -> Result<Option<Session>, StoreError> {
-        match self.sessions.current_session(asker.place.conversation()).await? {
-            Some(session) => self.sessions.session_by_id(session).await,
+        match self.sessions.current(asker.place.conversation()).await? {
+            Some(session) => self.sessions.find(session).await,
             None => Ok(None),
         }
     }

@@ -107,7 +107,7 @@ impl Agents {
                 };
                 let is_new = session.agent != agent;
                 let change = SessionChange { agent: Some(agent), ..SessionChange::default() };
-                self.0.sessions.change_session(session.id, change).await?;
+                self.0.sessions.change(session.id, change).await?;
                 is_new
             }
         };

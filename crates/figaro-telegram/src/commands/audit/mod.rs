@@ -5,7 +5,6 @@ mod words;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono_tz::Tz;
@@ -39,8 +38,8 @@ const FILE_NAME: &str = "audit.jsonl";
 #[derive(Debug)]
 pub(super) struct Audit {
     cards: Cards,
-    audit: Arc<dyn AuditStore>,
-    settings: Arc<dyn SettingsStore>,
+    audit: AuditStore,
+    settings: SettingsStore,
     default_zone: Tz,
 }
 
@@ -86,8 +85,8 @@ impl Audit {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
-            audit: handles.store.clone(),
-            settings: handles.store.clone(),
+            audit: handles.store.audit(),
+            settings: handles.store.settings(),
             default_zone: handles.default_zone,
         }
     }
@@ -135,7 +134,7 @@ impl Audit {
         };
         let (mut found, mut before, mut looked) = (Vec::new(), None, 0);
         while found.len() < count && looked < LOOKED_THROUGH {
-            let more = self.audit.audited(before, AT_ONCE).await?;
+            let more = self.audit.newest(before, AT_ONCE).await?;
             let Some(last) = more.last() else { break };
             (before, looked) = (Some(last.seq), looked + more.len());
             found.extend(more.into_iter().filter(is_shown));
@@ -159,8 +158,8 @@ impl Audit {
     /// Sends the whole log as a file, and says whether it is as it was written.
     async fn export(&self, asker: &Asker) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let entries = whole_log(&*self.audit).await?;
-        let AuditVerdict { entries: count, broken } = self.audit.verify_audit().await?;
+        let entries = whole_log(&self.audit).await?;
+        let AuditVerdict { entries: count, broken } = self.audit.verify().await?;
         let lines: Vec<String> = entries.iter().filter_map(|entry| entry.as_json().ok()).collect();
         let file = File { name: FILE_NAME.to_owned(), language: None, content: lines.join("\n") + "\n" };
         if !self.cards.send_file(asker, file).await {

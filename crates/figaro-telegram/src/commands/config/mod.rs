@@ -44,7 +44,7 @@ const NAMED_CHARS: usize = 40;
 #[derive(Debug)]
 pub(super) struct Config {
     cards: Cards,
-    settings: Arc<dyn SettingsStore>,
+    settings: SettingsStore,
     agents: ChatAgents,
     models: ChatModels,
     zones: Zones,
@@ -108,7 +108,7 @@ impl Config {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
-            settings: handles.store.clone(),
+            settings: handles.store.settings(),
             agents: ChatAgents::new(handles),
             models: ChatModels::new(handles),
             zones: Zones::new(handles),

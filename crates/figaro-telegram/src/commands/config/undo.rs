@@ -1,8 +1,6 @@
 //! The card that shows what the model changed of a chat's settings, and the button that undoes it. The delivery sends it
 //! behind the answer of the turn.
 
-use std::sync::Arc;
-
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
@@ -101,8 +99,8 @@ fn value(texts: &Texts, config: &ChatConfig, setting: Setting, default: Tz) -> S
 #[derive(Debug)]
 pub(super) struct UndoChange {
     cards: Cards,
-    settings: Arc<dyn SettingsStore>,
-    tasks: Arc<dyn TaskStore>,
+    settings: SettingsStore,
+    tasks: TaskStore,
     default_zone: Tz,
 }
 
@@ -110,8 +108,8 @@ impl UndoChange {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
-            settings: handles.store.clone(),
-            tasks: handles.store.clone(),
+            settings: handles.store.settings(),
+            tasks: handles.store.tasks(),
             default_zone: handles.default_zone,
         }
     }
@@ -124,7 +122,7 @@ impl UndoChange {
             return Err(PressError::Gone);
         }
         let (now, zone) = (self.cards.now(), self.default_zone);
-        let undone = undo_change(&*self.settings, &*self.tasks, run, now).await?;
+        let undone = undo_change(&self.settings, &self.tasks, run, now).await?;
         let Some((change, restored)) = undone else {
             return Err(PressError::Gone);
         };

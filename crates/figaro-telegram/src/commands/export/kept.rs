@@ -95,39 +95,39 @@ pub(super) enum NotGathered {
 }
 
 /// One session.
-pub(super) async fn of_session(store: &dyn Store, id: SessionId) -> Result<Kept, NotGathered> {
+pub(super) async fn of_session(store: &Store, id: SessionId) -> Result<Kept, NotGathered> {
     let mut kept = Kept::default();
     kept.sessions.extend(session(store, id, &mut room(), |_| true).await?);
     Ok(kept)
 }
 
 /// All of a private chat and the person it is with.
-pub(super) async fn of_chat(store: &dyn Store, chat: ChatId, user: &UserId) -> Result<Kept, NotGathered> {
+pub(super) async fn of_chat(store: &Store, chat: ChatId, user: &UserId) -> Result<Kept, NotGathered> {
     let (mut kept, mut room) = (beside_messages(store, chat, user).await?, room());
-    for end in store.session_ends(chat).await? {
+    for end in store.messages().session_ends(chat).await? {
         kept.sessions.extend(session(store, end.session, &mut room, |_| true).await?);
     }
     Ok(kept)
 }
 
 /// What is kept of a chat and a person but for what was said.
-async fn beside_messages(store: &dyn Store, chat: ChatId, user: &UserId) -> Result<Kept, StoreError> {
-    let (profile, settings) = (store.profile(user).await?, store.chat_config(chat).await?);
+async fn beside_messages(store: &Store, chat: ChatId, user: &UserId) -> Result<Kept, StoreError> {
+    let (profile, settings) = (store.profiles().find(user).await?, store.settings().chat_config(chat).await?);
     Ok(Kept {
         profile,
         settings: Some(settings).filter(|settings| *settings != ChatConfig::default()),
-        personas: store.personas(chat).await?,
-        notes: store.notes(chat).await?,
-        records: store.records(chat).await?,
-        pins: store.pins(chat).await?,
+        personas: store.personas().of_chat(chat).await?,
+        notes: store.notes().of_chat(chat).await?,
+        records: store.records().of_chat(chat).await?,
+        pins: store.pins().of_chat(chat).await?,
         memories: memories(store, chat, user).await?,
-        tasks: store.tasks(chat).await?,
+        tasks: store.tasks().of_chat(chat).await?,
         ..Kept::default()
     })
 }
 
 /// What one person said in a group, and what is kept of them there.
-pub(super) async fn of_person(store: &dyn Store, chat: ChatId, user: &UserId) -> Result<Kept, NotGathered> {
+pub(super) async fn of_person(store: &Store, chat: ChatId, user: &UserId) -> Result<Kept, NotGathered> {
     let (all, mut room) = (beside_messages(store, chat, user).await?, room());
     let mut kept = Kept { settings: None, personas: Vec::new(), ..all };
     kept.notes.retain(|note| note.author.as_ref() == Some(user));
@@ -142,8 +142,8 @@ pub(super) async fn of_person(store: &dyn Store, chat: ChatId, user: &UserId) ->
     let is_theirs = |message: &Message| {
         message.role == Role::User && message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user)
     };
-    for end in store.session_ends(chat).await? {
-        let Some(known) = store.session_by_id(end.session).await? else { continue };
+    for end in store.messages().session_ends(chat).await? {
+        let Some(known) = store.sessions().find(end.session).await? else { continue };
         conversations.push(known.conversation);
         let found = session(store, end.session, &mut room, is_theirs).await?;
         kept.sessions.extend(found.map(|found| KeptSession { summaries: Vec::new(), ..found }));
@@ -152,7 +152,10 @@ pub(super) async fn of_person(store: &dyn Store, chat: ChatId, user: &UserId) ->
     conversations.sort_unstable();
     conversations.dedup();
     for conversation in conversations {
-        let beside = store.background(conversation, chrono::DateTime::UNIX_EPOCH, KEPT_BACKGROUND).await?;
+        let beside = store
+            .conversations()
+            .background(conversation, chrono::DateTime::UNIX_EPOCH, KEPT_BACKGROUND)
+            .await?;
         kept.background.extend(beside.into_iter().filter(|message| message.speaker.user == *user));
     }
     Ok(kept)
@@ -166,15 +169,15 @@ const fn room() -> usize {
 /// A session with those of its messages that are wanted, read part by part: only these are held in memory, and others write and
 /// are answered meanwhile.
 async fn session(
-    store: &dyn Store,
+    store: &Store,
     id: SessionId,
     room: &mut usize,
     is_wanted: impl Fn(&Message) -> bool,
 ) -> Result<Option<KeptSession>, NotGathered> {
-    let Some(session) = store.session_by_id(id).await? else { return Ok(None) };
+    let Some(session) = store.sessions().find(id).await? else { return Ok(None) };
     let (mut messages, mut from) = (Vec::new(), 0);
     loop {
-        let part = store.messages_from(id, from, PART).await?;
+        let part = store.messages().messages_from(id, from, PART).await?;
         let Some(last) = part.last() else { break };
         from = last.index.saturating_add(1);
         for message in part.into_iter().filter(|message| !message.replaced && is_wanted(message)) {
@@ -183,13 +186,13 @@ async fn session(
         }
         tokio::task::yield_now().await;
     }
-    let summaries = store.summaries(id).await?;
+    let summaries = store.summaries().of_session(id).await?;
     Ok((!messages.is_empty()).then_some(KeptSession { session, summaries, messages }))
 }
 
 /// The memories of a person that are used in a chat.
-async fn memories(store: &dyn Store, chat: ChatId, user: &UserId) -> Result<Vec<Memory>, StoreError> {
-    let mut memories = store.memories(user).await?;
+async fn memories(store: &Store, chat: ChatId, user: &UserId) -> Result<Vec<Memory>, StoreError> {
+    let mut memories = store.facts().of_person(user).await?;
     memories.retain(|memory| memory.is_active() && memory.is_used_in(chat));
     Ok(memories)
 }

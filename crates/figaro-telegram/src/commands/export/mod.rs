@@ -4,8 +4,6 @@
 mod files;
 mod kept;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use chrono_tz::Tz;
 
@@ -27,7 +25,7 @@ use figaro_store::{Store, StoreError};
 #[derive(Debug)]
 pub(super) struct Export {
     cards: Cards,
-    store: Arc<dyn Store>,
+    store: Store,
     default_zone: Tz,
 }
 
@@ -90,8 +88,8 @@ impl Export {
         if !self.cards.may_change(asker).await {
             return Ok(Pressed::toast(texts.admin_only()));
         }
-        let kept = match self.store.current_session(asker.place.conversation()).await? {
-            Some(id) => kept::of_session(&*self.store, id).await,
+        let kept = match self.store.sessions().current(asker.place.conversation()).await? {
+            Some(id) => kept::of_session(&self.store, id).await,
             None => Ok(Kept::default()),
         };
         self.send(asker, asker, kept).await
@@ -100,7 +98,7 @@ impl Export {
     async fn all(&self, asker: &Asker) -> Result<Pressed, StoreError> {
         let (chat, user) = (asker.place.chat, &asker.speaker.user);
         if !asker.place.is_group() {
-            let kept = kept::of_chat(&*self.store, chat, user).await;
+            let kept = kept::of_chat(&self.store, chat, user).await;
             return self.send(asker, asker, kept).await;
         }
         // An anonymous admin or a channel has no chat of its own.
@@ -109,7 +107,7 @@ impl Export {
         };
         let place = Place { chat: ChatId(own), kind: ChatKind::Private, title: None, topic: None };
         let there = Asker { place, message: None, ..asker.clone() };
-        let kept = kept::of_person(&*self.store, chat, user).await;
+        let kept = kept::of_person(&self.store, chat, user).await;
         self.send(asker, &there, kept).await
     }
 
@@ -129,7 +127,7 @@ impl Export {
         if kept.is_nothing() {
             return Ok(Pressed::toast(texts.export_nothing()));
         }
-        let config = self.store.chat_config(asker.place.chat).await?;
+        let config = self.store.settings().chat_config(asker.place.chat).await?;
         let zone = config.timezone.unwrap_or(self.default_zone);
         let view = View { texts, zone, now: self.cards.now(), current: None };
         let Ok(files) = files::of(&view, &kept) else { return Ok(Pressed::toast(texts.error_internal())) };

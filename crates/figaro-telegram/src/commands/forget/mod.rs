@@ -5,8 +5,6 @@
 mod card;
 mod searches;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 use self::searches::{Found, Searches};
@@ -30,8 +28,8 @@ const MAX_FOUND: usize = 200;
 #[derive(Debug)]
 pub(super) struct Forget {
     cards: Cards,
-    erasures: Arc<dyn ErasureStore>,
-    sessions: Arc<dyn SessionStore>,
+    erasures: ErasureStore,
+    sessions: SessionStore,
     eraser: Eraser,
     searches: Searches,
 }
@@ -115,8 +113,8 @@ impl Forget {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
-            erasures: handles.store.clone(),
-            sessions: handles.store.clone(),
+            erasures: handles.store.erasures(),
+            sessions: handles.store.sessions(),
             eraser: Eraser::new(handles),
             searches: Searches::default(),
         }
@@ -157,7 +155,7 @@ impl Forget {
         if !self.cards.may_change(asker).await {
             return Ok(Pressed::toast(texts.admin_only()));
         }
-        let Some(id) = self.sessions.current_session(asker.place.conversation()).await? else {
+        let Some(id) = self.sessions.current(asker.place.conversation()).await? else {
             return Ok(Pressed::toast(texts.forget_nothing()));
         };
         let count = self.sessions.outline(id).await?.messages.to_string();

@@ -40,10 +40,10 @@ const SUPERGROUPS: i64 = -1_000_000_000_000;
 #[derive(Debug)]
 pub(super) struct Memory {
     cards: Cards,
-    facts: Arc<dyn FactStore>,
-    profiles: Arc<dyn ProfileStore>,
-    messages: Arc<dyn MemoryStore>,
-    settings: Arc<dyn SettingsStore>,
+    facts: FactStore,
+    profiles: ProfileStore,
+    messages: MemoryStore,
+    settings: SettingsStore,
     extractor: Extractor,
     default_zone: Tz,
 }
@@ -107,10 +107,10 @@ impl Memory {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
-            facts: handles.store.clone(),
-            profiles: handles.store.clone(),
-            messages: handles.store.clone(),
-            settings: handles.store.clone(),
+            facts: handles.store.facts(),
+            profiles: handles.store.profiles(),
+            messages: handles.store.messages(),
+            settings: handles.store.settings(),
             extractor: handles.extractor.clone(),
             default_zone: handles.default_zone,
         }
@@ -119,7 +119,7 @@ impl Memory {
     /// The active memories of whoever asks, the ones that are worth most first.
     async fn active(&self, asker: &Asker) -> Result<Vec<Fact>, StoreError> {
         let now = self.cards.now();
-        let mut all = self.facts.memories(&asker.speaker.user).await?;
+        let mut all = self.facts.of_person(&asker.speaker.user).await?;
         all.retain(Fact::is_active);
         all.sort_by(|one, other| {
             other.worth(now).total_cmp(&one.worth(now)).then(other.created_at.cmp(&one.created_at))
@@ -129,7 +129,7 @@ impl Memory {
 
     async fn view<'a>(&'a self, asker: &'a Asker) -> Result<View<'a>, StoreError> {
         let config = self.settings.chat_config(asker.place.chat).await?;
-        let profile = self.profiles.profile(&asker.speaker.user).await?;
+        let profile = self.profiles.find(&asker.speaker.user).await?;
         let consent = profile.map(|profile| profile.consent).unwrap_or_default();
         let rules = self.extractor.rules;
         Ok(View {
@@ -193,7 +193,7 @@ impl Memory {
     async fn remove(&self, asker: &Asker, memory: &Fact) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let user = &asker.speaker.user;
-        let removed = self.facts.change_memory(user, memory.id, OwnChange::Remove, self.cards.now()).await?;
+        let removed = self.facts.change(user, memory.id, OwnChange::Remove, self.cards.now()).await?;
         let list = self.list(asker, 0).await?;
         if removed.is_none() {
             return Ok(Pressed::both(texts.gone(), list));
@@ -204,13 +204,13 @@ impl Memory {
 
     async fn undo(&self, asker: &Asker, id: MemoryId) -> Result<Pressed, StoreError> {
         let (texts, user, now) = (self.cards.texts(asker), &asker.speaker.user, self.cards.now());
-        let all = self.facts.memories(user).await?;
+        let all = self.facts.of_person(user).await?;
         let is_recent =
             |memory: &&Fact| memory.id == id && memory.deleted_at.is_some_and(|deleted| now - deleted < UNDO);
         if all.iter().find(is_recent).is_none() {
             return Ok(Pressed::toast(texts.gone()));
         }
-        match self.facts.change_memory(user, id, OwnChange::Restore, now).await? {
+        match self.facts.change(user, id, OwnChange::Restore, now).await? {
             Some(memory) => {
                 let toast = fill(texts.memory_restored(), &[("text", &memory.content)]);
                 Ok(Pressed::both(toast, self.list(asker, 0).await?))
@@ -259,7 +259,7 @@ impl Memory {
 
     async fn erase(&self, asker: &Asker) -> Result<Pressed, StoreError> {
         let user: &UserId = &asker.speaker.user;
-        let count = self.facts.erase_memories(user).await?.to_string();
+        let count = self.facts.erase(user).await?.to_string();
         let toast = fill(self.cards.texts(asker).memory_erased(), &[("count", &count)]);
         Ok(Pressed::both(toast, self.list(asker, 0).await?))
     }

@@ -1,7 +1,5 @@
 //! Other words for a memory, which a reply gives.
 
-use std::sync::Arc;
-
 use super::super::asker::Asker;
 use super::super::card::Card;
 use super::super::cards::Cards;
@@ -31,14 +29,14 @@ pub(super) async fn ask(cards: &Cards, asker: &Asker, memory: &Memory) -> Presse
 #[derive(Debug, Clone)]
 pub struct Rewordings {
     cards: Cards,
-    facts: Arc<dyn FactStore>,
+    facts: FactStore,
 }
 
 impl Rewordings {
     /// Works on these handles.
     #[must_use]
     pub fn new(handles: &Handles) -> Self {
-        Self { cards: handles.cards.clone(), facts: handles.store.clone() }
+        Self { cards: handles.cards.clone(), facts: handles.store.facts() }
     }
 
     /// Gives a memory of the writer the words that a message says, and says so.
@@ -58,7 +56,7 @@ impl Rewordings {
             return Ok(Card::text(texts.memory_secret()));
         }
         let (user, change) = (&part.speaker.user, OwnChange::Reword(words));
-        match self.facts.change_memory(user, memory, change, self.cards.now()).await? {
+        match self.facts.change(user, memory, change, self.cards.now()).await? {
             Some(memory) => {
                 let open = Button::new(texts.memory_title(), Press::Open(memory.id));
                 Ok(Card::text(fill(texts.memory_edited(), &[("text", &memory.content)])).row(vec![open]))

@@ -125,7 +125,7 @@ impl ChatModels {
             self.prompts.agents().answering(config).map(|agent| agent.settings).unwrap_or_default();
         let of_persona = match config.persona {
             Some(PersonaChoice::Own { id, .. }) => {
-                self.personas.persona(asker.place.chat, id).await?.map(|persona| persona.settings)
+                self.personas.find(asker.place.chat, id).await?.map(|persona| persona.settings)
             }
             _ => self.prompts.chosen_persona(config).map(|persona| persona.settings),
         };

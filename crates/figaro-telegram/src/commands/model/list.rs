@@ -26,8 +26,8 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(4);
 #[derive(Debug, Clone)]
 pub(in super::super) struct ChatModels {
     pub(in super::super) cards: Cards,
-    pub(in super::super) settings: Arc<dyn SettingsStore>,
-    pub(super) personas: Arc<dyn PersonaStore>,
+    pub(in super::super) settings: SettingsStore,
+    pub(super) personas: PersonaStore,
     pub(in super::super) prompts: Arc<Prompts>,
     pub(in super::super) ledger: Arc<Ledger>,
 }
@@ -36,8 +36,8 @@ impl ChatModels {
     pub(in super::super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
-            settings: handles.store.clone(),
-            personas: handles.store.clone(),
+            settings: handles.store.settings(),
+            personas: handles.store.personas(),
             prompts: handles.prompts.clone(),
             ledger: handles.ledger.clone(),
         }

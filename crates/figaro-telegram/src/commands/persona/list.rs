@@ -19,8 +19,8 @@ use figaro_store::{PersonaStore, SettingsStore, StoreError};
 #[derive(Debug, Clone)]
 pub struct Personas {
     pub(super) cards: Cards,
-    pub(super) settings: Arc<dyn SettingsStore>,
-    pub(super) store: Arc<dyn PersonaStore>,
+    pub(super) settings: SettingsStore,
+    pub(super) store: PersonaStore,
     pub(super) prompts: Arc<Prompts>,
     pub(super) models: ChatModels,
 }
@@ -94,8 +94,8 @@ impl Personas {
     pub fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
-            settings: handles.store.clone(),
-            store: handles.store.clone(),
+            settings: handles.store.settings(),
+            store: handles.store.personas(),
             prompts: handles.prompts.clone(),
             models: ChatModels::new(handles),
         }
@@ -103,7 +103,7 @@ impl Personas {
 
     /// The personas that a chat can choose: those of files by name, then its own, oldest first.
     pub(super) async fn entries(&self, asker: &Asker) -> Result<Vec<Entry<'_>>, StoreError> {
-        let own = self.store.personas(asker.place.chat).await?;
+        let own = self.store.of_chat(asker.place.chat).await?;
         Ok(self
             .prompts
             .personas()

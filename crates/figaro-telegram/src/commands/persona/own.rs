@@ -46,7 +46,7 @@ impl Personas {
     ) -> Result<Option<Card>, StoreError> {
         let replied = part.quotes.as_ref().and_then(|quoted| quoted.message).filter(|_| part.reply_to_bot);
         let Some(message) = replied.filter(|_| part.forwarded_from.is_none()) else { return Ok(None) };
-        let asked = match self.store.persona_question(part.place.chat, message).await {
+        let asked = match self.store.question(part.place.chat, message).await {
             // It will not be readable later either.
             Err(error @ StoreError::Record { .. }) => {
                 tracing::error!(%error, chat = %part.place.chat, "what a message asks about a persona cannot be read");
@@ -73,7 +73,7 @@ impl Personas {
     async fn write(&self, asker: &Asker, words: &str, wanted: Wanted) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let before = match wanted.changes {
-            Some(id) => self.store.persona(asker.place.chat, id).await?,
+            Some(id) => self.store.find(asker.place.chat, id).await?,
             None => Some(self.blank(asker)),
         };
         let Some(before) = before else { return Ok(Card::text(texts.gone())) };
@@ -87,7 +87,7 @@ impl Personas {
             return Ok(taken());
         }
         let save = PersonaToSave { persona, question: wanted.question, changes: wanted.changes.is_some() };
-        Ok(match self.store.save_persona(save).await? {
+        Ok(match self.store.save(save).await? {
             PersonaSaved::New(own) => self.saved(asker, texts.persona_saved(), &own).await?,
             PersonaSaved::Changed(own) => self.saved(asker, texts.persona_changed(), &own).await?,
             PersonaSaved::NameTaken => taken(),
@@ -134,7 +134,7 @@ impl Personas {
     /// Asks for the words of a new persona.
     pub(super) async fn ask_new(&self, asker: &Asker) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        if self.store.personas(asker.place.chat).await?.len() >= MAX_OWN_PERSONAS {
+        if self.store.of_chat(asker.place.chat).await?.len() >= MAX_OWN_PERSONAS {
             return Ok(Pressed::toast(full(texts)));
         }
         self.ask(asker, texts.persona_ask_new(), None).await
@@ -148,7 +148,7 @@ impl Personas {
         is_writing: bool,
     ) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(own) = self.store.persona(asker.place.chat, id).await? else {
+        let Some(own) = self.store.find(asker.place.chat, id).await? else {
             return self.gone(asker, 0).await;
         };
         let words = if is_writing { texts.persona_ask_writing() } else { texts.persona_ask_edit() };
@@ -159,7 +159,7 @@ impl Personas {
         let (texts, now) = (self.cards.texts(asker), self.cards.now());
         if let Some(message) = self.cards.ask(asker, words, texts.persona_ask_hint()).await {
             let question = PersonaQuestion { about, asked_at: now };
-            self.store.ask_persona(asker.place.chat, message, &question, now - OPEN).await?;
+            self.store.ask(asker.place.chat, message, &question, now - OPEN).await?;
         }
         Ok(Pressed::Shown { toast: None, card: None })
     }
@@ -167,7 +167,7 @@ impl Personas {
     /// Shows a persona of the chat's own, with what can be done to it.
     pub(super) async fn open(&self, asker: &Asker, id: PersonaId, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(own) = self.store.persona(asker.place.chat, id).await? else {
+        let Some(own) = self.store.find(asker.place.chat, id).await? else {
             return self.gone(asker, page).await;
         };
         let change = vec![
@@ -189,7 +189,7 @@ impl Personas {
         page: Page,
     ) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(own) = self.store.persona(asker.place.chat, id).await? else {
+        let Some(own) = self.store.find(asker.place.chat, id).await? else {
             return self.gone(asker, page).await;
         };
         let words = fill(texts.persona_delete_ask(), &[("persona", &own.name)]);
@@ -207,7 +207,7 @@ impl Personas {
         page: Page,
     ) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(own) = self.store.remove_persona(asker.place.chat, id).await? else {
+        let Some(own) = self.store.remove(asker.place.chat, id).await? else {
             return self.gone(asker, page).await;
         };
         let words = fill(texts.persona_deleted(), &[("persona", &own.name)]);

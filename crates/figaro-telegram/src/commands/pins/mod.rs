@@ -4,8 +4,6 @@ mod card;
 mod pin;
 mod source;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use chrono_tz::Tz;
 
@@ -28,8 +26,8 @@ use figaro_store::{PinStore, SettingsStore, StoreError};
 #[derive(Debug)]
 pub(super) struct Pins {
     cards: Cards,
-    store: Arc<dyn PinStore>,
-    settings: Arc<dyn SettingsStore>,
+    store: PinStore,
+    settings: SettingsStore,
     default_zone: Tz,
     /// Those that were removed by a button just now.
     removed: Removed<PinId, Pin>,
@@ -76,8 +74,8 @@ impl Pins {
         let removed = Removed::after(handles.erasures.clone());
         Self {
             cards: handles.cards.clone(),
-            store: handles.store.clone(),
-            settings: handles.store.clone(),
+            store: handles.store.pins(),
+            settings: handles.store.settings(),
             default_zone: handles.default_zone,
             removed,
         }
@@ -89,11 +87,11 @@ impl Pins {
     }
 
     async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
-        Ok(self.drawn(asker).await?.list(&self.store.pins(asker.place.chat).await?, page))
+        Ok(self.drawn(asker).await?.list(&self.store.of_chat(asker.place.chat).await?, page))
     }
 
     async fn find(&self, asker: &Asker, id: PinId) -> Result<Option<Pin>, StoreError> {
-        let pins = self.store.pins(asker.place.chat).await?;
+        let pins = self.store.of_chat(asker.place.chat).await?;
         Ok(pins.into_iter().find(|pin| pin.id == id && pin.about.is_none()))
     }
 
@@ -116,7 +114,7 @@ impl Pins {
 
     async fn weigh(&self, asker: &Asker, id: PinId, page: Page, by: f32) -> Result<Pressed, StoreError> {
         let Some(pin) = self.find(asker, id).await? else { return self.gone(asker, page).await };
-        match self.store.weigh_pin(pin.chat, id, pin.importance + by).await? {
+        match self.store.weigh(pin.chat, id, pin.importance + by).await? {
             Some(pin) => Ok(Pressed::card(self.card(asker, &pin, page).await?)),
             None => self.gone(asker, page).await,
         }
@@ -124,7 +122,7 @@ impl Pins {
 
     async fn remove(&self, asker: &Asker, id: PinId, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(pin) = self.store.remove_pin(asker.place.chat, id).await? else {
+        let Some(pin) = self.store.remove(asker.place.chat, id).await? else {
             return self.gone(asker, page).await;
         };
         let toast = fill(texts.pins_removed(), &[("text", &pin.content)]);
@@ -138,7 +136,7 @@ impl Pins {
         let Some(pin) = self.removed.take(&id, asker.place.chat, self.cards.now()) else {
             return Ok(Pressed::toast(texts.gone()));
         };
-        self.store.restore_pin(&pin).await?;
+        self.store.restore(&pin).await?;
         let toast = fill(texts.pins_restored(), &[("text", &pin.content)]);
         Ok(Pressed::both(toast, self.list(asker, page).await?))
     }

@@ -1,7 +1,5 @@
 //! `/pin`: pins the words behind it, or the message that it replies to; and the buttons that pin an answer.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 use super::super::asker::Asker;
@@ -27,8 +25,8 @@ const SHOWN_CHARS: usize = 200;
 #[derive(Debug)]
 pub(in super::super) struct PinWords {
     cards: Cards,
-    store: Arc<dyn PinStore>,
-    conversations: Arc<dyn ConversationStore>,
+    store: PinStore,
+    conversations: ConversationStore,
 }
 
 /// What is to be pinned.
@@ -97,8 +95,8 @@ impl PinWords {
     pub(in super::super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
-            store: handles.store.clone(),
-            conversations: handles.store.clone(),
+            store: handles.store.pins(),
+            conversations: handles.store.conversations(),
         }
     }
 
@@ -142,7 +140,7 @@ impl PinWords {
             is_part: wanted.is_part,
             ..Pin::new(asker.place.chat, session.id, content, now)
         };
-        Ok(match self.store.add_pin(&pin).await? {
+        Ok(match self.store.add(&pin).await? {
             PinAdded::New => {
                 let undo = vec![Button::new(texts.button_undo(), KeepAnswer::Undo(pin.id))];
                 Card::text(fill(texts.pin_done(), &[("text", &shown(&pin))])).row(undo)
@@ -175,7 +173,7 @@ impl PinWords {
 
     async fn undo(&self, asker: &Asker, pin: PinId) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        Ok(match self.store.remove_pin(asker.place.chat, pin).await? {
+        Ok(match self.store.remove(asker.place.chat, pin).await? {
             Some(pin) => Pressed::card(Card::text(fill(texts.pin_undone(), &[("text", &shown(&pin))]))),
             None => Pressed::both(texts.gone(), Card::text(texts.gone())),
         })

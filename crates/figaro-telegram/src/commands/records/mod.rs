@@ -4,8 +4,6 @@
 mod card;
 mod draw;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 use self::card::Shown;
@@ -34,7 +32,7 @@ use figaro_store::{Store, StoreError};
 #[derive(Debug)]
 pub(super) struct Records {
     cards: Cards,
-    store: Arc<dyn Store>,
+    store: Store,
     books: RecordBooks,
     reminding: Reminding,
     /// Those that were removed by a button just now, by the one that was pressed.
@@ -129,7 +127,7 @@ impl Records {
     }
 
     async fn packs(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
-        let config = self.store.chat_config(asker.place.chat).await?;
+        let config = self.store.settings().chat_config(asker.place.chat).await?;
         let book = self.book(asker).await?;
         let packs = self.books.prompts.packs();
         Ok(self.shown(asker, &book).await.packs(&packs, &config.packs, page))
@@ -146,7 +144,7 @@ impl Records {
             return Ok(Pressed::both(texts.gone(), self.packs(asker, page).await?));
         }
         let patch = ConfigPatch { pack: Some(choice), ..ConfigPatch::default() };
-        let config = self.store.change_chat_config(asker.place.chat, patch).await?;
+        let config = self.store.settings().change_chat_config(asker.place.chat, patch).await?;
         if wanted && !config.packs.contains(&name) {
             return Ok(Pressed::toast(fill(texts.packs_full(), &[("limit", &MAX_PACKS.to_string())])));
         }
@@ -267,7 +265,7 @@ impl Records {
         let all: Vec<RecordId> = all.iter().map(|record| record.id).collect();
         let (chat, now) = (asker.place.chat, self.cards.now());
         let removal = Removal::of(&book, chat, all, tasks);
-        let removed = self.store.remove_records(&removal, None, now).await?;
+        let removed = self.store.records().remove(&removal, None, now).await?;
         let values = [("name", name.as_str()), ("count", &removed.records.len().to_string())];
         let mut lines = vec![fill(texts.records_removed(), &values)];
         if !removed.tasks.is_empty() {
@@ -311,7 +309,7 @@ impl Records {
         let Some(removed) = self.removed.take(&id, chat, self.cards.now()) else {
             return Ok(Pressed::toast(texts.gone()));
         };
-        let restored = self.store.restore_records(chat, &removed, self.cards.now()).await;
+        let restored = self.store.records().restore(chat, &removed, self.cards.now()).await;
         if !matches!(restored, Ok(Restored::Done)) {
             self.removed.keep(id, removed, chat, at);
         }

@@ -6,8 +6,6 @@ pub(super) mod card;
 pub(super) mod export;
 mod rename;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use chrono_tz::Tz;
 
@@ -34,10 +32,10 @@ use figaro_store::{ConversationStore, SessionStore, SettingsStore, StoreError, S
 #[derive(Debug)]
 pub(super) struct Sessions {
     cards: Cards,
-    sessions: Arc<dyn SessionStore>,
-    conversations: Arc<dyn ConversationStore>,
-    summaries: Arc<dyn SummaryStore>,
-    settings: Arc<dyn SettingsStore>,
+    sessions: SessionStore,
+    conversations: ConversationStore,
+    summaries: SummaryStore,
+    settings: SettingsStore,
     models: ChatModels,
     parked: Parked,
     eraser: Eraser,
@@ -96,10 +94,10 @@ impl Sessions {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
-            sessions: handles.store.clone(),
-            conversations: handles.store.clone(),
-            summaries: handles.store.clone(),
-            settings: handles.store.clone(),
+            sessions: handles.store.sessions(),
+            conversations: handles.store.conversations(),
+            summaries: handles.store.summaries(),
+            settings: handles.store.settings(),
             models: ChatModels::new(handles),
             parked: handles.parked.clone(),
             eraser: Eraser::new(handles),
@@ -127,7 +125,7 @@ impl Sessions {
 
     /// A session, if it is one of the conversation that is asked in: buttons can be made up.
     async fn of_conversation(&self, asker: &Asker, id: SessionId) -> Result<Option<Session>, StoreError> {
-        let found = self.sessions.session_by_id(id).await?;
+        let found = self.sessions.find(id).await?;
         Ok(found.filter(|session| session.conversation == asker.place.conversation()))
     }
 
@@ -135,7 +133,7 @@ impl Sessions {
         let conversation = asker.place.conversation();
         let (config, current) = futures::try_join!(
             self.settings.chat_config(conversation.chat),
-            self.sessions.current_session(conversation),
+            self.sessions.current(conversation),
         )?;
         let zone = config.timezone.unwrap_or(self.default_zone);
         Ok(View { texts: self.cards.texts(asker), zone, now: self.cards.now(), current })
@@ -143,7 +141,7 @@ impl Sessions {
 
     async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
         let view = self.view(asker).await?;
-        let all = self.sessions.sessions(asker.place.conversation()).await?;
+        let all = self.sessions.of_conversation(asker.place.conversation()).await?;
         let (total, page) = (all.len(), page_of(page, all.len()));
         let mut shown = Vec::new();
         for session in all.into_iter().skip(page * ROWS).take(ROWS) {
@@ -156,7 +154,7 @@ impl Sessions {
     async fn card(&self, asker: &Asker, session: Session) -> Result<Card, StoreError> {
         let view = self.view(asker).await?;
         let outline = self.sessions.outline(session.id).await?;
-        let stats = self.sessions.session_stats(asker.place.chat, session.id).await?;
+        let stats = self.sessions.stats(asker.place.chat, session.id).await?;
         let config = self.settings.chat_config(asker.place.chat).await?;
         let model = session.model.clone().unwrap_or_else(|| self.models.of(&config));
         let may_change = self.cards.may_change(asker).await;
@@ -165,7 +163,7 @@ impl Sessions {
 
     async fn switch(&self, asker: &Asker, session: Session) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        if !self.sessions.switch_session(asker.place.conversation(), session.id).await? {
+        if !self.sessions.switch(asker.place.conversation(), session.id).await? {
             return Ok(Pressed::both(texts.gone(), self.list(asker, 0).await?));
         }
         // What waited in the other one was given up.
@@ -205,7 +203,7 @@ impl Sessions {
         let texts = self.cards.texts(asker);
         let messages = self.conversations.recent(session.id, usize::MAX).await?;
         let (view, outline) = (self.view(asker).await?, self.sessions.outline(session.id).await?);
-        let summaries = self.summaries.summaries(session.id).await?;
+        let summaries = self.summaries.of_session(session.id).await?;
         let name = view.name(&session, &outline);
         let Some(file) = export::file(&view, &name, &messages, &summaries) else {
             return Ok(Pressed::toast(texts.session_export_empty()));
@@ -222,7 +220,7 @@ impl Sessions {
     ) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let change = SessionChange { model: Some(model), ..SessionChange::default() };
-        match self.sessions.change_session(session, change).await? {
+        match self.sessions.change(session, change).await? {
             Some(session) => Ok(Pressed::both(texts.config_saved(), self.card(asker, session).await?)),
             None => Ok(Pressed::both(texts.gone(), self.list(asker, 0).await?)),
         }

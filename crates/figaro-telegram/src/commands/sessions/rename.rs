@@ -1,7 +1,5 @@
 //! A new name for a session, which a reply gives.
 
-use std::sync::Arc;
-
 use super::super::asker::Asker;
 use super::super::card::Card;
 use super::super::cards::Cards;
@@ -32,14 +30,14 @@ pub(super) async fn ask(cards: &Cards, asker: &Asker, view: &View<'_>, session: 
 #[derive(Debug, Clone)]
 pub struct Renames {
     cards: Cards,
-    sessions: Arc<dyn SessionStore>,
+    sessions: SessionStore,
 }
 
 impl Renames {
     /// Works on these handles.
     #[must_use]
     pub fn new(handles: &Handles) -> Self {
-        Self { cards: handles.cards.clone(), sessions: handles.store.clone() }
+        Self { cards: handles.cards.clone(), sessions: handles.store.sessions() }
     }
 
     /// Gives a session of this conversation the name that a message says, and says so.
@@ -53,13 +51,13 @@ impl Renames {
         if !self.cards.may_change(asker).await {
             return Ok(Card::text(texts.admin_only()));
         }
-        let known = self.sessions.session_by_id(session).await?;
+        let known = self.sessions.find(session).await?;
         let is_here = known.is_some_and(|known| known.conversation == asker.place.conversation());
         let Some(name) = SessionName::by_person(&part.text).filter(|_| is_here) else {
             return Ok(Card::text(texts.gone()));
         };
         let change = SessionChange { name: Some(name.clone()), ..SessionChange::default() };
-        if self.sessions.change_session(session, change).await?.is_none() {
+        if self.sessions.change(session, change).await?.is_none() {
             return Ok(Card::text(texts.gone()));
         }
         let open = Button::new(texts.sessions_title(), Sessions::Open(session));

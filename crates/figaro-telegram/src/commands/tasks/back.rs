@@ -1,8 +1,6 @@
 //! A chat that the bot was put out of, or that blocked it: its tasks rest until somebody there wants them again. The
 //! router calls this when it learns of either.
 
-use std::sync::Arc;
-
 use super::super::asker::Asker;
 use super::super::card::Card;
 use super::super::cards::Cards;
@@ -21,14 +19,14 @@ const REMOVED: State = State::Paused(PauseReason::Removed);
 #[derive(Debug, Clone)]
 pub struct RestingTasks {
     cards: Cards,
-    store: Arc<dyn TaskStore>,
+    store: TaskStore,
 }
 
 impl RestingTasks {
     /// What these handles know of tasks.
     #[must_use]
     pub fn new(handles: &Handles) -> Self {
-        Self { cards: handles.cards.clone(), store: handles.store.clone() }
+        Self { cards: handles.cards.clone(), store: handles.store.tasks() }
     }
 
     /// Pauses all tasks of a chat that the bot is not in any more.
@@ -83,14 +81,14 @@ impl RestingTasks {
     }
 
     async fn tasks_of(&self, chat: ChatId, fits: fn(&Task) -> bool) -> Result<Vec<TaskId>, StoreError> {
-        let tasks = self.store.tasks(chat).await?;
+        let tasks = self.store.of_chat(chat).await?;
         Ok(tasks.iter().filter(|task| fits(task)).map(|task| task.id).collect())
     }
 
     /// Makes the same change of several tasks in one write; gives how many it fitted.
     async fn change_each(&self, tasks: Vec<TaskId>, change: &TaskChange) -> Result<usize, StoreError> {
         let changes = tasks.into_iter().map(|task| (task, change.clone())).collect();
-        let changed = self.store.change_tasks(changes, Vec::new(), self.cards.now()).await?;
+        let changed = self.store.change(changes, Vec::new(), self.cards.now()).await?;
         Ok(changed.iter().flatten().count())
     }
 }

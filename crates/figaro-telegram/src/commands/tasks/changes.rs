@@ -1,7 +1,5 @@
 //! Changes of tasks from their cards, within the number of tasks that a chat may have.
 
-use std::sync::Arc;
-
 use super::super::cards::Cards;
 use super::super::handles::Handles;
 use figaro_base::ids::TaskId;
@@ -13,14 +11,14 @@ use figaro_store::{StoreError, TaskStore};
 #[derive(Debug)]
 pub(super) struct Changes {
     cards: Cards,
-    store: Arc<dyn TaskStore>,
+    store: TaskStore,
     /// The most tasks of a chat that may still run.
     per_chat: usize,
 }
 
 impl Changes {
     pub(super) fn new(handles: &Handles) -> Self {
-        Self { cards: handles.cards.clone(), store: handles.store.clone(), per_chat: handles.tasks_per_chat }
+        Self { cards: handles.cards.clone(), store: handles.store.tasks(), per_chat: handles.tasks_per_chat }
     }
 
     /// Makes a change at this moment. Returns the task as it is afterwards, or `None` if it is gone or the change does not
@@ -29,7 +27,7 @@ impl Changes {
     /// # Errors
     /// When the store fails; nothing is changed then.
     pub(super) async fn make(&self, task: TaskId, change: TaskChange) -> Result<Option<Task>, StoreError> {
-        let changed = self.store.change_tasks(vec![(task, change)], Vec::new(), self.cards.now()).await?;
+        let changed = self.store.change(vec![(task, change)], Vec::new(), self.cards.now()).await?;
         Ok(changed.into_iter().next().flatten())
     }
 
@@ -38,7 +36,7 @@ impl Changes {
     /// # Errors
     /// When the store fails.
     pub(super) async fn has_room_for(&self, task: &Task) -> Result<bool, StoreError> {
-        let of_chat = self.store.tasks(task.place.chat).await?;
+        let of_chat = self.store.of_chat(task.place.chat).await?;
         let live = of_chat.iter().filter(|other| other.is_live()).count();
         Ok(task.is_live() || live < self.per_chat)
     }

@@ -22,7 +22,7 @@ pub struct TaskCards {
     /// The texts of cards, and which of them a chat gets.
     pub languages: Languages,
     /// The settings of chats, their time zones among them.
-    pub settings: Arc<dyn SettingsStore>,
+    pub settings: SettingsStore,
     /// The agents there are.
     pub prompts: Arc<Prompts>,
     /// The zone of chats that set none.

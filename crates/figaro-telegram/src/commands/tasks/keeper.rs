@@ -1,7 +1,6 @@
 //! Keeps the cards of tasks up to date: a card changes by itself when its run begins and ends, when the model or somebody
 //! else changes the task, and loses the buttons that would no longer do anything.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::drawn::TaskCards;
@@ -27,7 +26,7 @@ pub struct CardKeeper {
     /// Edits messages within the rate limits.
     pub sender: Sender,
     /// Knows which cards are old.
-    pub store: Arc<dyn TaskStore>,
+    pub store: TaskStore,
     /// Its loop ends when this is asked to stop.
     pub background: TaskTracker,
 }
@@ -76,7 +75,7 @@ impl CardKeeper {
             self.store.cards_shown(&shown).await?;
             // They count as old until they are looked at once more: a task may have changed meanwhile.
             for (task, change) in drawn {
-                self.store.change_tasks(vec![(task, change)], Vec::new(), self.cards.clock.now()).await?;
+                self.store.change(vec![(task, change)], Vec::new(), self.cards.clock.now()).await?;
             }
             if shown.len() < stale.len() {
                 return Ok(false);

@@ -11,8 +11,6 @@ mod keeper;
 mod one;
 mod words;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -43,8 +41,8 @@ const BUTTON_CHARS: usize = 40;
 #[derive(Debug)]
 pub(super) struct Tasks {
     cards: Cards,
-    store: Arc<dyn TaskStore>,
-    settings: Arc<dyn SettingsStore>,
+    store: TaskStore,
+    settings: SettingsStore,
     changes: Changes,
     agents: ChatAgents,
     resting: RestingTasks,
@@ -95,8 +93,8 @@ impl Tasks {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
-            store: handles.store.clone(),
-            settings: handles.store.clone(),
+            store: handles.store.tasks(),
+            settings: handles.store.settings(),
             changes: Changes::new(handles),
             agents: ChatAgents::new(handles),
             resting: RestingTasks::new(handles),
@@ -104,7 +102,7 @@ impl Tasks {
             mailboxes: handles.mailboxes.clone(),
             drawn: TaskCards {
                 languages: handles.cards.languages.clone(),
-                settings: handles.store.clone(),
+                settings: handles.store.settings(),
                 prompts: handles.prompts.clone(),
                 default_zone: handles.default_zone,
                 clock: handles.cards.sender.clock.clone(),
@@ -114,7 +112,7 @@ impl Tasks {
 
     async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
         let (texts, now) = (self.cards.texts(asker), self.cards.now());
-        let tasks = in_order(self.store.tasks(asker.place.chat).await?, now);
+        let tasks = in_order(self.store.of_chat(asker.place.chat).await?, now);
         if tasks.is_empty() {
             return Ok(Card::text(texts.tasks_empty()));
         }

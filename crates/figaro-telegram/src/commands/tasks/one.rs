@@ -41,7 +41,7 @@ impl Tasks {
         let asker = press.asker;
         let on = On { asker, message: press.message, button };
         let texts = self.cards.texts(asker);
-        let task = self.store.task(button.task).await?.filter(|task| may_look(asker, task));
+        let task = self.store.find(button.task).await?.filter(|task| may_look(asker, task));
         let Some(task) = task else {
             // A notice is left as it is: it still says what happened.
             return Ok(match button.page {
@@ -59,7 +59,7 @@ impl Tasks {
                 return Ok(Pressed::card(self.shows(&on, &task).await?));
             }
             TaskVerb::History(page) => {
-                let runs = self.store.task_runs(task.id).await?;
+                let runs = self.store.runs(task.id).await?;
                 let history = view.history(&task, &runs, page);
                 if looks_only {
                     return Ok(Pressed::card(history));
@@ -129,7 +129,7 @@ impl Tasks {
     /// Nothing that a message shows is about one task any more.
     pub(super) async fn leave(&self, asker: &Asker, message: MessageId) -> Result<(), StoreError> {
         let chat = asker.place.chat;
-        let tasks = self.store.tasks(chat).await?;
+        let tasks = self.store.of_chat(chat).await?;
         for task in tasks.iter().filter(|task| task.message(chat, message).is_some()) {
             self.changes.make(task.id, TaskChange::Hide(chat, message)).await?;
         }
@@ -192,7 +192,7 @@ impl Tasks {
             }
             return Ok(shown);
         }
-        let Some(now) = self.store.task(task.id).await? else { return Ok(Pressed::toast(texts.gone())) };
+        let Some(now) = self.store.find(task.id).await? else { return Ok(Pressed::toast(texts.gone())) };
         let is_running = verb == TaskVerb::Run && now.lease.is_some();
         let words = if is_running { texts.task_runs_already() } else { texts.gone() };
         Ok(Pressed::both(words, self.shows(on, &now).await?))

@@ -41,10 +41,10 @@ const CLOCKS: TimeDelta = TimeDelta::minutes(5);
 /// Looks up what an answer was made of.
 #[derive(Debug)]
 pub(super) struct Details {
-    conversations: Arc<dyn ConversationStore>,
-    facts: Arc<dyn FactStore>,
-    pins: Arc<dyn PinStore>,
-    audit: Arc<dyn AuditStore>,
+    conversations: ConversationStore,
+    facts: FactStore,
+    pins: PinStore,
+    audit: AuditStore,
     tools: Arc<Registry>,
     policy: Policy,
 }
@@ -52,10 +52,10 @@ pub(super) struct Details {
 impl Details {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
-            conversations: handles.store.clone(),
-            facts: handles.store.clone(),
-            pins: handles.store.clone(),
-            audit: handles.store.clone(),
+            conversations: handles.store.conversations(),
+            facts: handles.store.facts(),
+            pins: handles.store.pins(),
+            audit: handles.store.audit(),
             tools: handles.tools.clone(),
             policy: handles.policy.clone(),
         }
@@ -136,7 +136,7 @@ impl Details {
     async fn decided(&self, run: RunId, since: DateTime<Utc>) -> Result<Vec<AuditEvent>, StoreError> {
         let (mut found, mut before, mut looked) = (Vec::new(), None, 0);
         loop {
-            let more = self.audit.audited(before, AT_ONCE).await?;
+            let more = self.audit.newest(before, AT_ONCE).await?;
             let Some(last) = more.last() else { break };
             let is_over = last.event.at < since;
             (before, looked) = (Some(last.seq), looked + more.len());
@@ -165,7 +165,7 @@ impl Details {
         if asker.place.is_group() {
             return Ok(vec![fill(texts.why_memories_group(), &[("count", &used.len().to_string())])]);
         }
-        let all = self.facts.memories(&asker.speaker.user).await?;
+        let all = self.facts.of_person(&asker.speaker.user).await?;
         let of_answer = all.iter().filter(|memory| memory.is_active() && used.contains(&memory.id));
         let words = of_answer.map(|memory| one_line(&memory.content, WORDS_CHARS)).collect();
         Ok(section(texts.why_memories(), words))
@@ -176,7 +176,7 @@ impl Details {
         if told.is_empty() {
             return Ok(Vec::new());
         }
-        let pins = self.pins.pins(asker.place.chat).await?;
+        let pins = self.pins.of_chat(asker.place.chat).await?;
         let told = pins.iter().filter(|pin| pin.pin_type != PinType::System && told.contains(&pin.id));
         Ok(told.map(|pin| one_line(&pin.content, WORDS_CHARS)).collect())
     }

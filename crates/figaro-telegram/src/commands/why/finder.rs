@@ -73,16 +73,15 @@ impl Subject {
 /// Finds messages.
 #[derive(Debug)]
 pub(super) struct Finder {
-    receptions: Arc<dyn ReceptionStore>,
-    carried: Arc<dyn PinStore>,
-    messages: Arc<dyn MemoryStore>,
+    receptions: ReceptionStore,
+    carried: PinStore,
+    messages: MemoryStore,
 }
 
 impl Finder {
     pub(super) fn new(handles: &Handles) -> Self {
-        let (receptions, carried, messages) =
-            (handles.store.clone(), handles.store.clone(), handles.store.clone());
-        Self { receptions, carried, messages }
+        let store = &handles.store;
+        Self { receptions: store.receptions(), carried: store.pins(), messages: store.messages() }
     }
 
     /// What is known of a message of the chat that is asked in; `None` if that is nothing.
@@ -93,7 +92,7 @@ impl Finder {
     ) -> Result<Option<Subject>, StoreError> {
         let chat = asker.place.chat;
         let carried = self.carried.carried_by(asker.place.conversation(), message).await?;
-        let mut received = self.receptions.received(chat, message).await?;
+        let mut received = self.receptions.find(chat, message).await?;
         let Some(carried) = carried else {
             return Ok(received.map(|received| Subject { received: Some(received), exchange: None }));
         };
@@ -101,7 +100,7 @@ impl Finder {
         let question = exchange.iter().flat_map(|exchange| &exchange.question);
         let asked = question.filter_map(|message| message.telegram.first().copied()).next();
         if let Some(asked) = asked.filter(|_| received.is_none()) {
-            received = self.receptions.received(chat, asked).await?;
+            received = self.receptions.find(chat, asked).await?;
         }
         Ok(Some(Subject { received, exchange }))
     }
@@ -126,7 +125,7 @@ impl Finder {
     /// The last message of whoever asks, before the one that asks.
     pub(super) async fn last(&self, asker: &Asker) -> Result<Option<Subject>, StoreError> {
         let (chat, before) = (asker.place.chat, asker.message.unwrap_or(MessageId(i64::MAX)));
-        match self.receptions.last_received(chat, &asker.speaker.user, before).await? {
+        match self.receptions.last(chat, &asker.speaker.user, before).await? {
             Some((message, _)) => self.find(asker, message).await,
             None => Ok(None),
         }

@@ -7,8 +7,6 @@ mod finder;
 mod observed;
 mod reasons;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use chrono::Datelike;
 use chrono_tz::Tz;
@@ -40,7 +38,7 @@ pub(super) struct Why {
     me: Me,
     finder: Finder,
     details: Details,
-    settings: Arc<dyn SettingsStore>,
+    settings: SettingsStore,
     parked: Parked,
     mailboxes: Mailboxes,
     default_zone: Tz,
@@ -87,7 +85,7 @@ impl Why {
             me: handles.me.clone(),
             finder: Finder::new(handles),
             details: Details::new(handles),
-            settings: handles.store.clone(),
+            settings: handles.store.settings(),
             parked: handles.parked.clone(),
             mailboxes: handles.mailboxes.clone(),
             default_zone: handles.default_zone,

@@ -1,0 +1,393 @@
+//! The records of chats, in the forms of their context packs, and the tasks that remind of them.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+
+use super::changes::Changes;
+use super::fault::Fault;
+use super::key;
+use super::records::{audit, tasks as task_records, write};
+use super::tables::Tables;
+use super::tasks::add;
+use crate::{RecordStore, Result, TaskAdded, TaskLimits};
+use figaro_base::ids::{BotId, ChatId, RecordId, RunId, TaskId};
+use figaro_domain::audit::{AuditEvent, Audited};
+use figaro_domain::record::{
+    Book, Change, Draft, Following, Forms, Record, Removal, Removed, Restored, Rules, Saved, following,
+    restoring, saving,
+};
+use figaro_domain::task::{Task, TaskChange};
+use figaro_domain::turn::{self, AskedChange};
+use figaro_domain::undo::{MadeIn, Refusal, TurnUndo, Undoable, Undone};
+
+/// What became of a record that was to be saved, and of the tasks that remind of it or of what names it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordSaved {
+    /// What became of the record.
+    pub saved: Saved,
+    /// Tasks that remind of it as it is now: they were changed, or made in addition.
+    pub moved: Vec<Task>,
+    /// Tasks that have nothing to remind of any more and were cancelled.
+    pub ended: Vec<Task>,
+    /// Tasks that remind of it as it was: they say something else than it had offered, so nothing was done about them.
+    pub left: Vec<Task>,
+    /// So many times that are new have no reminder: there are as many tasks as there may be.
+    pub without_room: usize,
+}
+
+/// By whom something is removed that can be undone for a day: the model, in a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ByModel {
+    /// The turn in which it is removed.
+    pub made: MadeIn,
+    /// What the removed record is called.
+    pub name: String,
+    /// What the audit log is told.
+    pub event: AuditEvent,
+}
+
+impl RecordStore {
+    /// The records of a chat, the oldest first, also those of packs that it has not chosen now.
+    pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<Record>> {
+        self.0.read("read the records", move |tables| oldest_first(tables, chat)).await
+    }
+
+    /// Saves a record, durably: a new one, or over the one that it means. In the same write the reminders of what has changed
+    /// follow it, by these forms and within these limits. Gives what became of all that.
+    pub async fn save(&self, draft: &Draft, forms: &Forms, limits: TaskLimits) -> Result<RecordSaved> {
+        let (draft, forms, bot) = (draft.clone(), forms.clone(), self.0.bot());
+        let saved =
+            self.0
+                .change_durably("save a record", move |tables, changes| {
+                    let kept = oldest_first(tables, draft.chat)?;
+                    let saved = saving(&kept, &draft);
+                    if let Saved::New(record) | Saved::Changed(record) = &saved {
+                        put(tables, changes, record)?;
+                    }
+                    let alone = |saved| RecordSaved {
+                        saved,
+                        moved: vec![],
+                        ended: vec![],
+                        left: vec![],
+                        without_room: 0,
+                    };
+                    match saved {
+                        Saved::Changed(record) => Followed { bot, now: draft.now, kept, limits }
+                            .save(tables, changes, record, &forms),
+                        saved => Ok(alone(saved)),
+                    }
+                })
+                .await?;
+        if !saved.moved.is_empty() || !saved.ended.is_empty() {
+            self.0.tell_of_tasks();
+        }
+        Ok(saved)
+    }
+
+    /// Removes records and cancels what reminds of them, durably, and gives both. Done by the model, it is kept to be undone and
+    /// told to the audit log, in the same write.
+    pub async fn remove(
+        &self,
+        removal: &Removal,
+        by: Option<ByModel>,
+        now: DateTime<Utc>,
+    ) -> Result<Removed> {
+        let (removal, bot) = (removal.clone(), self.0.bot());
+        let removed = self
+            .0
+            .change_durably("remove records", move |tables, changes| {
+                let mut records: Vec<Record> = Vec::new();
+                for key in removal.records.iter().map(|id| key::record(removal.chat, *id)) {
+                    records.extend(tables.records.get(&key)?);
+                    changes.remove(&tables.records, key);
+                }
+                let noted = records.iter().flat_map(|record| record.reminders.iter().copied());
+                let asked = live(tables, removal.chat, noted.chain(removal.tasks))?;
+                let asked = asked.into_iter().map(|task| (task, TaskChange::Cancel)).collect();
+                let tasks = change_tasks(tables, changes, bot, asked, now)?;
+                let tasks = tasks.into_iter().map(|task| task.id).collect();
+                let removed = Removed { records, tasks, keys: removal.keys };
+                if let Some(by) = by.filter(|_| !removed.records.is_empty()) {
+                    keep_undo(tables, changes, removal.chat, by, &removed)?;
+                }
+                Ok(removed)
+            })
+            .await?;
+        if !removed.tasks.is_empty() {
+            self.0.tell_of_tasks();
+        }
+        Ok(removed)
+    }
+
+    /// Puts removed records back, durably, with what reminded of them; all or none.
+    pub async fn restore(&self, chat: ChatId, removed: &Removed, now: DateTime<Utc>) -> Result<Restored> {
+        let restore = Restore { bot: self.0.bot(), chat, removed: removed.clone(), now };
+        let put_back =
+            move |tables: &Tables<'_>, changes: &mut Changes<'_>| restore.put_back(tables, changes);
+        let restored = self.0.change_durably("put records back", put_back).await?;
+        self.0.tell_of_tasks();
+        Ok(restored)
+    }
+
+    /// Puts back what the call at this place of a turn has removed, and notes in the same write what became of it: asked for once
+    /// more after a crash, it is done once. Nothing comes back where what can be undone was forgotten meanwhile.
+    pub async fn undo_removal(&self, run: RunId, at: usize, now: DateTime<Utc>) -> Result<Undone> {
+        let bot = self.0.bot();
+        let undone = self
+            .0
+            .change_durably("put removed records back", move |tables, changes| {
+                let gone = Undone::Refused(Refusal::Gone);
+                let Some(mut undo) = tables.undos.find(&key::id(run))? else { return Ok(gone) };
+                let Some(call) = undo.calls.get(at) else { return Ok(gone) };
+                if let Some(outcome) = call.outcome {
+                    return Ok(outcome);
+                }
+                let Some(removed) = call.records() else { return Ok(gone) };
+                let restored =
+                    Restore { bot, chat: undo.asked_in, removed, now }.put_back(tables, changes)?;
+                let undone = Undone::from(restored);
+                undo.note(at, undone);
+                changes.put(&tables.undos, key::id(run), &undo.settled())?;
+                Ok(undone)
+            })
+            .await?;
+        self.0.tell_of_tasks();
+        Ok(undone)
+    }
+
+    /// Adds tasks that remind of a record, and notes them with it, durably: all, or none where one of them finds no room. Gives what
+    /// became of each; none where the record is gone.
+    pub async fn add_reminders(
+        &self,
+        record: RecordId,
+        tasks: &[Task],
+        limits: TaskLimits,
+    ) -> Result<Vec<TaskAdded>> {
+        let tasks = tasks.to_vec();
+        let added = self
+            .0
+            .change_durably("store reminders of a record", move |tables, changes| {
+                let Some(chat) = tasks.first().map(|task| task.place.chat) else { return Ok(Vec::new()) };
+                let Some(mut record) = tables.records.get(&key::record(chat, record))? else {
+                    return Ok(Vec::new());
+                };
+                let (mut added, mut new, mut known) = (Vec::new(), Vec::new(), Vec::new());
+                for task in &tasks {
+                    let one = add(tables, task, less(limits, new.len()))?;
+                    match one {
+                        TaskAdded::New => {
+                            new.push(task);
+                            note(&mut record, task.id);
+                        }
+                        // What somebody else has asked for is theirs: it does not go with this record.
+                        TaskAdded::Already(id) => {
+                            let theirs = task_records::find(tables, Some(id))?
+                                .filter(|known| known.creator.user == task.creator.user);
+                            if let Some(task) = theirs {
+                                note(&mut record, task.id);
+                                known.push(task);
+                            }
+                        }
+                        TaskAdded::ChatFull | TaskAdded::UserFull => return Ok(vec![one]),
+                    }
+                    added.push(one);
+                }
+                for before in known.iter().filter(|task| task.record.is_none()) {
+                    let after = Task { record: Some(record.id), ..before.clone() };
+                    task_records::put(tables, changes, Some(before), Some(&after))?;
+                }
+                for task in new {
+                    let task = Task { record: Some(record.id), ..task.clone() };
+                    task_records::put(tables, changes, None, Some(&task))?;
+                }
+                put(tables, changes, &record)?;
+                Ok(added)
+            })
+            .await?;
+        self.0.tell_of_tasks();
+        Ok(added)
+    }
+
+    /// By what rules of packs messages matter from now on, by the name of the pack: they hold in the chats that have chosen it.
+    pub fn set_pack_rules(&self, rules: BTreeMap<String, Rules>) {
+        self.0.shared.pack_rules.set(rules);
+    }
+}
+
+fn put(tables: &Tables<'_>, changes: &mut Changes<'_>, record: &Record) -> Result<(), Fault> {
+    changes.put(&tables.records, key::record(record.chat, record.id), record)
+}
+
+/// Records of a chat that are to be put back.
+struct Restore {
+    bot: BotId,
+    chat: ChatId,
+    removed: Removed,
+    now: DateTime<Utc>,
+}
+
+impl Restore {
+    /// Puts all of them back, with what reminded of them, or none.
+    fn put_back(self, tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<Restored, Fault> {
+        let restored = restoring(&oldest_first(tables, self.chat)?, &self.removed);
+        if restored != Restored::Done {
+            return Ok(restored);
+        }
+        self.removed.records.iter().try_for_each(|record| put(tables, changes, record))?;
+        let mut asked = Vec::new();
+        for id in self.removed.tasks {
+            let task = task_records::find(tables, Some(id))?;
+            asked.extend(task.map(|task| (task, TaskChange::Revive)));
+        }
+        change_tasks(tables, changes, self.bot, asked, self.now)?;
+        Ok(restored)
+    }
+}
+
+/// The limits where so many tasks are added already, which the tables do not show yet.
+const fn less(limits: TaskLimits, added: usize) -> TaskLimits {
+    TaskLimits {
+        per_chat: limits.per_chat.saturating_sub(added),
+        per_user: limits.per_user.saturating_sub(added),
+    }
+}
+
+fn note(record: &mut Record, task: TaskId) {
+    if !record.reminders.contains(&task) {
+        record.reminders.push(task);
+    }
+}
+
+fn oldest_first(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Record>, Fault> {
+    let mut records = tables.records.list(&key::chat(chat))?;
+    records.sort_by_key(|record| (record.created_at, record.id));
+    Ok(records)
+}
+
+/// Those of these tasks that are of the chat and may still run, each once.
+fn live(tables: &Tables<'_>, chat: ChatId, ids: impl Iterator<Item = TaskId>) -> Result<Vec<Task>, Fault> {
+    let mut found: Vec<Task> = Vec::new();
+    for id in ids {
+        let task = task_records::find(tables, Some(id))?;
+        let is_new = |task: &Task| {
+            task.is_live() && task.place.chat == chat && found.iter().all(|known| known.id != task.id)
+        };
+        if let Some(task) = task.filter(is_new) {
+            found.push(task);
+        }
+    }
+    Ok(found)
+}
+
+/// Makes changes of tasks, and gives those that they fit.
+fn change_tasks(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    bot: BotId,
+    wanted: Vec<(Task, TaskChange)>,
+    now: DateTime<Utc>,
+) -> Result<Vec<Task>, Fault> {
+    let asked = wanted.into_iter().map(|(task, change)| AskedChange { task: Some(task), change }).collect();
+    let changed = write::transition(tables, changes, bot, turn::change_tasks(asked, Vec::new(), now))?;
+    Ok(changed.into_iter().flatten().collect())
+}
+
+/// Keeps what the model removed, to be undone, and tells the audit log.
+fn keep_undo(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    chat: ChatId,
+    ByModel { made, name, event }: ByModel,
+    removed: &Removed,
+) -> Result<(), Fault> {
+    let Some(call) = Undoable::of_records(chat, &name, removed) else { return Ok(()) };
+    let key = key::id(made.run);
+    let mut undo = tables.undos.find(&key)?.unwrap_or_else(|| TurnUndo::new(&made));
+    undo.add(call, made.at);
+    changes.put(&tables.undos, key, &undo)?;
+    audit::append(tables, changes, vec![Audited { event, arguments: None }])
+}
+
+/// What a change of a record comes to for what reminds of it.
+struct Followed {
+    bot: BotId,
+    now: DateTime<Utc>,
+    /// The records of the chat before the change.
+    kept: Vec<Record>,
+    /// The most tasks that there may be.
+    limits: TaskLimits,
+}
+
+impl Followed {
+    /// Has reminders follow a record that has changed.
+    fn save(
+        self,
+        tables: &Tables<'_>,
+        changes: &mut Changes<'_>,
+        record: Record,
+        forms: &Forms,
+    ) -> Result<RecordSaved, Fault> {
+        let Self { bot, now, kept, limits } = self;
+        let with = |known: &Record| if known.id == record.id { record.clone() } else { known.clone() };
+        let after: Vec<Record> = kept.iter().map(with).collect();
+        let of_chat = task_records::of_chat(tables, record.chat)?;
+        let mut following = {
+            let before = Book::new(forms.packs.clone(), kept, forms.zone);
+            let after = Book::new(forms.packs.clone(), after.clone(), forms.zone);
+            let (min_interval, of) = (forms.min_interval, forms.of.as_ref());
+            let change = Change { before: &before, after: &after, record: record.id, min_interval, of, now };
+            following(change, &of_chat)
+        };
+        let find = |id: TaskId| of_chat.iter().find(|task| task.id == id).cloned();
+        let left = following.left.iter().copied().filter_map(find).collect();
+        let edits = following
+            .edits
+            .iter()
+            .filter_map(|(id, edit)| Some((find(*id)?, TaskChange::Edit(edit.clone()))));
+        let mut moved = change_tasks(tables, changes, bot, edits.collect(), now)?;
+        let ends = following.ended.iter().filter_map(|id| Some((find(*id)?, TaskChange::Cancel)));
+        let ended = change_tasks(tables, changes, bot, ends.collect(), now)?;
+        let (mut added, mut without_room) = (Vec::new(), 0);
+        for (id, task) in std::mem::take(&mut following.added) {
+            match add(tables, &task, less(limits, added.len()))? {
+                TaskAdded::New => {
+                    let task = Task { record: Some(id), ..task };
+                    task_records::put(tables, changes, None, Some(&task))?;
+                    moved.push(task.clone());
+                    added.push((id, task));
+                }
+                TaskAdded::Already(_) => {}
+                TaskAdded::ChatFull | TaskAdded::UserFull => without_room += 1,
+            }
+        }
+        following.added = added;
+        let record = noted(tables, changes, record, after, &following)?;
+        Ok(RecordSaved { saved: Saved::Changed(record), moved, ended, left, without_room })
+    }
+}
+
+/// Notes with records what follows them. Gives the one that has changed.
+fn noted(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    changed: Record,
+    records: Vec<Record>,
+    following: &Following,
+) -> Result<Record, Fault> {
+    let added = following.added.iter().map(|(record, task)| (*record, task.id));
+    let all: Vec<(RecordId, TaskId)> = following.noted.iter().copied().chain(added).collect();
+    let mut changed = changed;
+    for mut record in records {
+        let before = record.reminders.len();
+        let id = record.id;
+        all.iter().filter(|(other, _)| *other == id).for_each(|(_, task)| note(&mut record, *task));
+        if record.reminders.len() > before {
+            put(tables, changes, &record)?;
+        }
+        if record.id == changed.id {
+            changed = record;
+        }
+    }
+    Ok(changed)
+}

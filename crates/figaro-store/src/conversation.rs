@@ -1,0 +1,215 @@
+//! [`ConversationStore`]: each call as one read or one write of sessions, turns and background.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use super::key;
+use super::records::turns::{self, Beginning};
+use super::records::{background, calls, edits, parked, sessions};
+use crate::{ConversationStore, Result, TurnEnd};
+use figaro_base::ids::{ChatId, RunId, SessionId};
+use figaro_domain::conversation::{Conversation, EntryKey, Message, Role, Session};
+use figaro_domain::importance::{self, By};
+use figaro_domain::message::Inbound;
+use figaro_domain::model::ModelName;
+use figaro_domain::origin::Origin;
+use figaro_domain::tool::ToolCall;
+use figaro_domain::turn::{ActiveTurn, Step};
+
+impl ConversationStore {
+    /// The current session of a conversation; the first call begins one.
+    pub async fn session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session> {
+        self.0
+            .change("read the session", move |tables, changes| {
+                sessions::current(tables, changes, conversation, now)
+            })
+            .await
+    }
+
+    /// Begins another session and makes it the current one, durably. Turns of the conversation that wait for a person are
+    /// given up.
+    pub async fn new_session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session> {
+        self.0
+            .change_durably("begin a session", move |tables, changes| {
+                parked::give_up_all(tables, changes, conversation)?;
+                sessions::begin(tables, changes, conversation, now)
+            })
+            .await
+    }
+
+    /// Appends the question to the current session and records the turn, in one write. If the turn on record was begun
+    /// with this question, that turn is returned as it is. A turn of another question that never ended gives way and
+    /// counts as ended; what it stored stays. If it had made a tool call, its updates are settled in the same write:
+    /// what it did is not to be done again from the start. If not, they stay unsettled, for the next start to answer.
+    pub async fn begin_turn(
+        &self,
+        conversation: Conversation,
+        question: &[Inbound],
+        now: DateTime<Utc>,
+    ) -> Result<ActiveTurn> {
+        let (at, question) = (Beginning { bot: self.0.bot(), conversation, now }, question.to_vec());
+        let begun = self.0.change("begin a turn", move |tables, changes| {
+            let rules = self.0.shared.pack_rules.in_chat(tables, conversation.chat)?;
+            turns::begin(tables, changes, at, &question, &rules)
+        });
+        Ok(begun.await?.turn)
+    }
+
+    /// Begins a turn that tries the last question of the current session again, asked for by a message of this origin: the
+    /// question and all that followed it count as replaced, and the question is appended anew; gives it, too. `None` if
+    /// there is no question; the update is settled then, durably. Otherwise as [`Self::begin_turn`].
+    pub async fn begin_again(
+        &self,
+        conversation: Conversation,
+        origin: Origin,
+        model: Option<ModelName>,
+        now: DateTime<Utc>,
+    ) -> Result<Option<(ActiveTurn, Vec<Message>)>> {
+        let at = Beginning { bot: self.0.bot(), conversation, now };
+        let begun = self.0.change_durably("begin a turn again", move |tables, changes| {
+            turns::begin_again(tables, changes, at, origin, model)
+        });
+        Ok(begun.await?.map(|begun| (begun.turn, begun.question)))
+    }
+
+    /// The stored messages of a turn's question, oldest first.
+    pub async fn question(&self, run: &ActiveTurn) -> Result<Vec<Message>> {
+        let run = run.clone();
+        self.0.read("read a turn's question", move |tables| turns::question(tables, &run)).await
+    }
+
+    /// All turns that began and have not ended, of every conversation. After a start these are the ones to go on with.
+    pub async fn active_runs(&self) -> Result<Vec<ActiveTurn>> {
+        self.0.read("read the turns in progress", |tables| tables.turns.list(&[])).await
+    }
+
+    /// Appends a message to its session. Sets its `index` to the next one of the session, and returns that.
+    pub async fn append(&self, message: Message) -> Result<u32> {
+        let bot = self.0.bot();
+        self.0
+            .change("store a message", move |tables, changes| turns::append(tables, changes, bot, message))
+            .await
+    }
+
+    /// Records a step of a turn, in one durable write: what the model said, the state of the turn's machine, and that calls
+    /// start; after a crash it is known that these may have acted.
+    pub async fn record_step(&self, turn: &ActiveTurn, step: Step) -> Result<()> {
+        let (bot, turn) = (self.0.bot(), turn.clone());
+        self.0
+            .change_durably("store a step of a turn", move |tables, changes| {
+                turns::step(tables, changes, bot, &turn, step)
+            })
+            .await
+    }
+
+    /// Records how a call ended and appends its result, in one durable write; gives the key of the result.
+    pub async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<EntryKey> {
+        let (bot, call, session) = (self.0.bot(), call.clone(), result.session);
+        self.0
+            .change_durably("store a tool result", move |tables, changes| {
+                calls::put(tables, changes, call.run, std::slice::from_ref(&call))?;
+                let index = turns::append(tables, changes, bot, result)?;
+                Ok(EntryKey { session, index })
+            })
+            .await
+    }
+
+    /// The calls of a turn, in the order they were started.
+    pub async fn tool_calls(&self, run: RunId) -> Result<Vec<ToolCall>> {
+        self.0.read("read the tool calls", move |tables| tables.calls.list(&key::id(run))).await
+    }
+
+    /// Ends a turn: its last messages, the pending delivery, the settlement of its updates and the end of its record,
+    /// in one durable write. A turn that ended already is left as it is.
+    pub async fn end_turn(&self, run: &ActiveTurn, end: TurnEnd) -> Result<()> {
+        let (bot, run, is_of_task) = (self.0.bot(), run.clone(), end.task.is_some());
+        self.0
+            .change_durably("end a turn", move |tables, changes| {
+                let rules = self.0.shared.pack_rules.in_chat(tables, run.conversation.chat)?;
+                let mut end = end;
+                for answer in end.messages.iter_mut().filter(|message| message.role == Role::Assistant) {
+                    answer.importance = importance::of_with(By::Model, &answer.text, &rules);
+                }
+                turns::end(tables, changes, bot, &run, end)
+            })
+            .await?;
+        if is_of_task {
+            self.0.tell_of_tasks();
+        }
+        Ok(())
+    }
+
+    /// Takes a turn back that has shown and done nothing: its record and every message it stored go, its updates stay
+    /// unsettled. If its chat has migrated since, its messages stay. Unknown turns are ignored.
+    pub async fn retract_turn(&self, run: &ActiveTurn) -> Result<()> {
+        let (bot, run) = (self.0.bot(), run.clone());
+        self.0
+            .change("take a turn back", move |tables, changes| turns::retract(tables, changes, bot, &run))
+            .await
+    }
+
+    /// The newest messages of a session that no later try has replaced, at most so many, oldest first; of long tool results as
+    /// much as models see.
+    pub async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Arc<Message>>> {
+        let decoded = &self.0.shared.messages;
+        self.0
+            .read("read the messages", move |tables| sessions::recent(tables, decoded, session, limit))
+            .await
+    }
+
+    /// A message by its key; `None` where there is none, where a later try has replaced it, or where it belongs to another
+    /// chat than this.
+    pub async fn entry(&self, chat: ChatId, key: EntryKey) -> Result<Option<Message>> {
+        self.0.read("read a message", move |tables| sessions::entry(tables, chat, key)).await
+    }
+
+    /// Gives the stored message that this is an edit of the words that it has now, in all later tries too, and has the
+    /// summaries that cover it made anew; durably. That of a turn at work, or of one that waits, stays as it is. Returns how many stored messages were changed.
+    pub async fn edit_message(&self, edited: &Inbound) -> Result<usize> {
+        let edited = edited.clone();
+        // Most edits are of messages that nobody answered.
+        if self.0.read("look for an edited message", |tables| edits::find(tables, &edited)).await?.is_empty()
+        {
+            return Ok(0);
+        }
+        let changed = self
+            .0
+            .change_durably("store the edit of a message", move |tables, changes| {
+                let rules = self.0.shared.pack_rules.in_chat(tables, edited.place.chat)?;
+                edits::apply(tables, changes, &edited, &rules)
+            })
+            .await?;
+        if changed > 0 {
+            self.0.shared.summary_news.notify_one();
+        }
+        Ok(changed)
+    }
+
+    /// Stores a message that was not addressed to the bot as background; the oldest beyond `keep` are deleted.
+    pub async fn add_background(
+        &self,
+        conversation: Conversation,
+        message: &Inbound,
+        keep: usize,
+    ) -> Result<()> {
+        let message = message.clone();
+        self.0
+            .change("store the background", move |tables, changes| {
+                background::keep(tables, changes, conversation, &message, keep)
+            })
+            .await
+    }
+
+    /// Background messages of a conversation sent at or after `since`, oldest first; the newest `limit` of them.
+    pub async fn background(
+        &self,
+        conversation: Conversation,
+        since: DateTime<Utc>,
+        limit: usize,
+    ) -> Result<Vec<Inbound>> {
+        self.0
+            .read("read the background", move |tables| background::since(tables, conversation, since, limit))
+            .await
+    }
+}

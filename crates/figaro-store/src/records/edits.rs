@@ -1,0 +1,80 @@
+//! Messages that their writers edit: what is stored says what they say now.
+
+use std::collections::HashSet;
+
+use chrono::TimeDelta;
+
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use super::{index, parked, summaries, vectors};
+use figaro_base::ids::RunId;
+use figaro_domain::conversation::{Message, Role};
+use figaro_domain::facts::Unread;
+use figaro_domain::importance::{self, By};
+use figaro_domain::message::Inbound;
+use figaro_domain::record::Rules;
+
+/// So many of the newest messages of a conversation are looked through, in all its sessions together.
+const LOOKED_THROUGH: usize = 5_000;
+/// Behind so many of them, those that were sent long before the edited one end the search. Before that they do not: what a turn
+/// that waited had said moves behind what was said meanwhile.
+const NEAR: usize = 200;
+
+/// The stored messages that an edit changes, as they are with it: the message, and its copies in later tries. For the question of a
+/// turn at work, or one that waits for a person, it comes too late: that goes on with what it was asked.
+pub(crate) fn find(tables: &Tables<'_>, edited: &Inbound) -> Result<Vec<Message>, Fault> {
+    let (mut looked, mut found) = (0, Vec::new());
+    let before = edited.sent_at - TimeDelta::hours(1);
+    let conversation = edited.place.conversation();
+    let running = tables.turns.find(&key::conversation(conversation))?.map(|turn| turn.id);
+    let parked = parked::of_conversation(tables, conversation)?;
+    let busy: HashSet<RunId> = parked.iter().map(|parked| parked.turn.id).chain(running).collect();
+    for session in tables.sessions_of.keys_of(&key::conversation(conversation))?.rev() {
+        let Some(session) = key::session_in(&session?) else { continue };
+        for item in tables.messages.scan(&key::id(session))?.rev() {
+            let (_, message) = item?;
+            looked += 1;
+            if looked > LOOKED_THROUGH || (looked > NEAR && message.created_at < before) {
+                return Ok(found);
+            }
+            if message.turn.is_none_or(|turn| !busy.contains(&turn)) {
+                found.extend(with_edit(message, edited));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Writes them, and takes away the words of the summaries that cover them, and their vectors; the index of the chat is to take note. Gives how many there were.
+pub(crate) fn apply(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    edited: &Inbound,
+    rules: &Rules,
+) -> Result<usize, Fault> {
+    let mut found = find(tables, edited)?;
+    for message in &mut found {
+        message.importance = importance::of_with(By::Person, &message.text, rules);
+        summaries::make_stale(tables, changes, message.session, message.index)?;
+        let key = key::message(message.session, message.index);
+        vectors::remove(tables, changes, &key);
+        index::edited(tables, changes, edited.place.chat, message)?;
+        changes.put(&tables.messages, key, message)?;
+        let unread = key::of_user(&edited.speaker.user, message.id);
+        if let Some(known) = tables.unread.find(&unread)? {
+            let foreign = edited.foreign.clone();
+            changes.put(&tables.unread, unread, &Unread { foreign, ..known })?;
+        }
+    }
+    Ok(found.len())
+}
+
+/// The message as it was edited; `None` if it is another one, or says the same.
+fn with_edit(message: Message, edited: &Inbound) -> Option<Message> {
+    let is_it = message.role == Role::User
+        && edited.origin.message().is_some_and(|id| message.telegram.contains(&id));
+    let is_changed = message.text != edited.text || message.attachments != edited.attachments;
+    (is_it && is_changed).then(|| message.edited(edited))
+}

@@ -1,0 +1,112 @@
+//! What people have Figaro forget: which records go (`doomed`, `everything`), what was made of them
+//! (`kept`), which records lose what was taken from them (`saved`), which notes and tasks the model made for them (`lists`), what it made of settings (`wishes`), what else holds a trace of them (`traces`), and how what is to be forgotten is
+//! found (`find`). Whatever is erased, the files of the store are to be rewritten after it (`due`).
+//!
+//! Chats are long, and nobody else writes while somebody does. So what goes is found first, part by part (`parts`), while others
+//! write; then it is erased at once, if nothing was written in the sessions that were looked through.
+
+mod doomed;
+mod everything;
+mod exchange;
+mod find;
+mod found;
+mod kept;
+mod lists;
+mod needles;
+mod parts;
+mod saved;
+mod traces;
+mod tried;
+mod wishes;
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+
+pub use self::find::SaidSearch;
+pub(crate) use self::find::{said, said_at, said_with};
+pub(crate) use self::found::Found;
+use self::needles::Needles;
+pub(crate) use self::parts::Looks;
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use super::due::mark;
+use super::{external, receptions};
+use figaro_domain::conversation::Session;
+use figaro_domain::erasure::{Erasure, Forgotten};
+
+/// Finds what is to be erased.
+pub(crate) fn look_for(store: &impl Looks, what: &Erasure) -> Result<Found, Fault> {
+    let sessions = store.look(|tables| doomed::sessions_of(tables, what.chat()))?;
+    let doomed = doomed::find(store, what, &sessions)?;
+    let said = doomed.texts();
+    let texts = Needles::of(said.iter().cloned());
+    let sentences = traces::sentences(&said, &BTreeSet::new());
+    let records = store.look(|tables| saved::named(tables, &doomed, &sentences, what))?;
+    let parts = traces::sentences(&said, &records);
+    let tried = tried::Tried::of(&doomed, &said);
+    let traces = match doomed.is_empty() {
+        true => Vec::new(),
+        false => traces::find(store, &doomed, traces::Words { parts: &parts, tried: &tried }, &sessions)?,
+    };
+    let sessions = sessions.into_iter().map(|session| session.id).collect();
+    Ok(Found { doomed, texts, sentences, parts, tried, traces, sessions })
+}
+
+/// Whether what was found is still all there is, if messages of these sessions (by their keys) were written since.
+pub(crate) fn is_whole(
+    tables: &Tables<'_>,
+    found: &Found,
+    what: &Erasure,
+    written: &BTreeSet<Vec<u8>>,
+) -> Result<bool, Fault> {
+    let sessions = doomed::sessions_of(tables, what.chat())?;
+    let is_same = sessions.iter().map(|session: &Session| &session.id).eq(&found.sessions);
+    let is_written = || found.sessions.iter().any(|session| written.contains(&key::id(session)));
+    Ok(is_same && !is_written() && found.doomed.is_background_as(&doomed::background(tables, what)?))
+}
+
+/// Erases what was found, unless an answer is being written in the chat.
+pub(crate) fn erase(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    found: &mut Found,
+    what: &Erasure,
+    now: DateTime<Utc>,
+) -> Result<Forgotten, Fault> {
+    found.doomed.take_waiting(tables)?;
+    if !found.doomed.is_empty() && found.doomed.is_busy(tables)? {
+        return Ok(Forgotten::Busy);
+    }
+    let mut erased = found.doomed.remove(tables, changes)?;
+    kept::made_of(tables, changes, found, what, &mut erased)?;
+    saved::clear(tables, changes, found, what, &mut erased)?;
+    traces::clear(tables, changes, found)?;
+    receptions::forget(tables, changes, what, &found.doomed.telegram())?;
+    match what {
+        Erasure::Said(..) => {
+            lists::clear(tables, changes, &found.doomed, &mut erased)?;
+            wishes::clear(tables, changes, &found.doomed)?;
+        }
+        // People tidy up conversations, and expect to find their notes and reminders after that.
+        Erasure::Session(conversation, _) => {
+            wishes::clear(tables, changes, &found.doomed)?;
+            // The name of the whole stays: by it the notes are found.
+            if conversation.topic.is_some() {
+                external::forget(tables, changes, &key::conversation(*conversation))?;
+            }
+        }
+        Erasure::Chat(chat, user) => everything::of_chat(tables, changes, &mut erased, *chat, user)?,
+        Erasure::Person(chat, user) => {
+            wishes::clear(tables, changes, &found.doomed)?;
+            everything::of_person(tables, changes, &mut erased, *chat, user)?;
+        }
+    }
+    // All of a chat or a person takes along what is not counted, such as settings.
+    if !erased.is_nothing() || matches!(what, Erasure::Chat(..) | Erasure::Person(..)) {
+        mark(tables, changes, now)?;
+    }
+    Ok(Forgotten::Done(erased))
+}

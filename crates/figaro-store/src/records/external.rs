@@ -1,0 +1,54 @@
+//! Names of conversations outside Telegram: how they get their numbers, and how they are erased.
+
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use figaro_base::ids::{ChatId, TopicId};
+use figaro_domain::conversation::Conversation;
+use figaro_domain::external::ExternalName;
+
+/// The key of the one record that has the next number.
+const NEXT: &[u8] = b"next";
+
+/// The conversation of a name. A new name gets the next number, and so does the whole that it is a part of.
+pub(crate) fn keep(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    name: &ExternalName,
+) -> Result<Conversation, Fault> {
+    let key = key::id(name);
+    if let Some(known) = tables.external.get(&key)? {
+        return Ok(known);
+    }
+    let whole = name.whole().map(|whole| keep(tables, changes, &whole)).transpose()?;
+    let number = number(tables, changes)?;
+    let conversation = match whole {
+        Some(whole) => Conversation { topic: Some(TopicId(i64::from(number))), ..whole },
+        None => Conversation { chat: ChatId::external(number), topic: None },
+    };
+    changes.put(&tables.external, key, &conversation)?;
+    changes.put(&tables.external_names, key::conversation(conversation), &name.to_string())?;
+    Ok(conversation)
+}
+
+/// A number that nothing else gets, also after its name was erased.
+fn number(tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<u32, Fault> {
+    let number = match changes.pending(&tables.external_next, NEXT)? {
+        Some(number) => number,
+        // Topics have positive numbers.
+        None => tables.external_next.get(NEXT)?.unwrap_or(1),
+    };
+    changes.put(&tables.external_next, NEXT, &number.checked_add(1).ok_or(Fault::NoNumber)?)?;
+    Ok(number)
+}
+
+/// Erases the names of a chat and of all its parts, or that of one part. `of` is what their keys begin with.
+pub(crate) fn forget(tables: &Tables<'_>, changes: &mut Changes<'_>, of: &[u8]) -> Result<(), Fault> {
+    for item in tables.external_names.scan(of)? {
+        let (conversation, name) = item?;
+        changes.remove(&tables.external, key::id(name));
+        changes.remove(&tables.external_names, conversation);
+    }
+    Ok(())
+}

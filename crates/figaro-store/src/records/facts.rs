@@ -1,0 +1,212 @@
+//! Memories of people, and the messages that facts are still to be taken from.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use super::pins;
+use figaro_base::ids::SessionId;
+use figaro_base::ids::{ChatId, EntryId};
+use figaro_domain::conversation::{Message, Role};
+use figaro_domain::facts::FactChange;
+use figaro_domain::facts::{Facts, Unread, UsedMemories};
+
+/// Messages of a person in one session that facts are to be taken from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnreadBatch {
+    /// The chat that they were said in.
+    pub chat: ChatId,
+    /// The session that they stand in.
+    pub session: SessionId,
+    /// The messages, oldest first, each with its mark.
+    pub messages: Vec<(Unread, Message)>,
+    /// What was said right before the first of them, oldest first.
+    pub before: Vec<Message>,
+}
+
+/// How many messages are read at once, and how often a model is asked about each.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading {
+    /// The most messages at once.
+    pub messages: usize,
+    /// The most messages before them.
+    pub before: usize,
+    /// The most tries; a message that had so many is given up.
+    pub tries: u8,
+}
+
+/// What reading messages has come to.
+#[derive(Debug, Clone)]
+pub struct ReadFacts {
+    /// The messages that were read.
+    pub read: Vec<EntryId>,
+    /// What changes.
+    pub changes: Vec<FactChange>,
+    /// The most memories of a person.
+    pub limit: usize,
+    /// The current time, UTC.
+    pub now: DateTime<Utc>,
+}
+
+/// How many memories there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemoryCounts {
+    /// Those that are used.
+    pub active: usize,
+    /// Those that were removed and are still stored.
+    pub removed: usize,
+    /// Messages that facts are still to be taken from.
+    pub unread: usize,
+}
+
+/// The most marks of a person: who says more than is read loses the oldest.
+const MAX_UNREAD: usize = 200;
+
+/// Notes a message that facts are still to be taken from.
+pub(super) fn put_unread(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    unread: &Unread,
+) -> Result<(), Fault> {
+    let keys = tables.unread.keys_of(&key::user(&unread.user))?.collect::<Result<Vec<_>, _>>()?;
+    let surplus = (keys.len() + 1).saturating_sub(MAX_UNREAD);
+    for key in keys.into_iter().take(surplus) {
+        changes.remove(&tables.unread, key);
+    }
+    changes.put(&tables.unread, key::of_user(&unread.user, unread.id), unread)
+}
+
+/// Counts that an answer has used memories.
+pub(super) fn use_all(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    used: &UsedMemories,
+) -> Result<(), Fault> {
+    for id in &used.ids {
+        let key = key::of_user(&used.user, id);
+        if let Some(mut memory) = tables.memories.find(&key)? {
+            memory.access_count = memory.access_count.saturating_add(1);
+            memory.last_accessed_at = Some(used.at);
+            changes.put(&tables.memories, key, &memory)?;
+        }
+    }
+    Ok(())
+}
+
+/// What is taken from a message goes with it: it is taken back before anybody has read an answer to it.
+pub(super) fn lose_source(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    message: &Message,
+) -> Result<(), Fault> {
+    let writer = message.speaker.as_ref().filter(|_| message.role == Role::User);
+    let Some(user) = writer.map(|speaker| &speaker.user) else { return Ok(()) };
+    changes.remove(&tables.unread, key::of_user(user, message.id));
+    for memory in tables.memories.list(&key::user(user))? {
+        if memory.source_message_id == message.id {
+            changes.remove(&tables.memories, key::of_user(user, memory.id));
+            pins::remove_of_memories(tables, changes, user, Some(&BTreeSet::from([memory.id])))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes what has changed of the memories of a person.
+pub(crate) fn put_all(tables: &Tables<'_>, changes: &mut Changes<'_>, facts: &Facts) -> Result<(), Fault> {
+    for memory in facts.written() {
+        changes.put(&tables.memories, key::of_user(&memory.user, memory.id), memory)?;
+        pins::follow_memory(tables, changes, memory, facts.has_expired(memory.id))?;
+    }
+    Ok(())
+}
+
+/// Removes memories that were removed before this time for good; gives how many.
+pub(crate) fn purge(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    before: DateTime<Utc>,
+) -> Result<usize, Fault> {
+    let mut gone = 0;
+    for item in tables.memories.scan(&[])? {
+        let (key, memory) = item?;
+        if memory.deleted_at.is_some_and(|deleted| deleted < before) {
+            changes.remove(&tables.memories, key);
+            gone += 1;
+        }
+    }
+    Ok(gone)
+}
+
+/// Removes the marks of a person with this key.
+pub(crate) fn skip(tables: &Tables<'_>, changes: &mut Changes<'_>, of: &[u8]) -> Result<(), Fault> {
+    for key in tables.unread.keys_of(of)? {
+        changes.remove(&tables.unread, key?);
+    }
+    Ok(())
+}
+
+/// The oldest messages of a person with this key that facts are still to be taken from, of one session; counts a try of each.
+pub(crate) fn take(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    of: &[u8],
+    reading: Reading,
+) -> Result<Option<UnreadBatch>, Fault> {
+    let mut batch: Option<UnreadBatch> = None;
+    for item in tables.unread.scan(of)? {
+        let (key, mut unread) = item?;
+        let session = unread.place.session;
+        if batch.as_ref().is_some_and(|batch| batch.session != session) {
+            continue;
+        }
+        if batch.as_ref().is_some_and(|batch| batch.messages.len() >= reading.messages) {
+            break;
+        }
+        let record = tables.sessions.find(&key::id(session))?;
+        let stored = tables.messages.find(&key::message(session, unread.place.index))?;
+        let message = stored.filter(|message| message.id == unread.id && unread.tries < reading.tries);
+        let Some((record, message)) = record.zip(message) else {
+            if unread.tries >= reading.tries {
+                tracing::warn!(message = %unread.id, "no facts were taken from a message: every try failed");
+            }
+            changes.remove(&tables.unread, key);
+            continue;
+        };
+        unread.tries += 1;
+        changes.put(&tables.unread, &key, &unread)?;
+        let chat = record.conversation.chat;
+        let batch = batch.get_or_insert_with(|| UnreadBatch {
+            chat,
+            session,
+            messages: Vec::new(),
+            before: Vec::new(),
+        });
+        batch.messages.push((unread, message));
+    }
+    if let Some(batch) = &mut batch {
+        let first = batch.messages.first().map_or(0, |(unread, _)| unread.place.index);
+        batch.before = before(tables, batch.session, first, reading.before)?;
+    }
+    Ok(batch)
+}
+
+/// What people and the bot have said right before a message, oldest first.
+fn before(tables: &Tables<'_>, session: SessionId, index: u32, most: usize) -> Result<Vec<Message>, Fault> {
+    let mut found = Vec::new();
+    for at in (0..index).rev().take(most * 3) {
+        let said = tables.messages.find(&key::message(session, at))?.filter(|message| {
+            let is_said = matches!(message.role, Role::User | Role::Assistant);
+            is_said && !message.replaced && !message.text.trim().is_empty()
+        });
+        found.extend(said);
+        if found.len() == most {
+            break;
+        }
+    }
+    found.reverse();
+    Ok(found)
+}

@@ -1,0 +1,174 @@
+//! The sessions of a conversation: which there are, what is said in each, and how one is resumed or deleted.
+
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use super::{parked, pins, sessions};
+use chrono::{DateTime, Utc};
+use figaro_base::ids::{ChatId, SessionId};
+use figaro_domain::conversation::{Conversation, Message, Role, Session};
+
+/// What is said in a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// The first words of a person in it.
+    pub first_words: Option<String>,
+    /// How many messages of people and of the model it has. Above 5,000 messages results of tools count too.
+    pub messages: u32,
+}
+
+/// What is kept of a session beside its messages, and how much these matter.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SessionStats {
+    /// Its summaries, those that are to be made anew too.
+    pub summaries: usize,
+    /// What people pinned in it, and what was pinned for them.
+    pub pins: usize,
+    /// The mean importance, from 0 to 10, of its newest 5,000 messages of people and the model; `None` without any.
+    pub importance: Option<f32>,
+    /// When its oldest message of people and the model was written, UTC.
+    pub oldest: Option<DateTime<Utc>>,
+    /// When its newest one was, UTC.
+    pub newest: Option<DateTime<Utc>>,
+}
+
+/// Says that the sessions of older versions are in the table by conversation. No conversation has so short a key.
+const FILLED: &[u8] = b"filled";
+/// Messages are counted one by one up to so many; beyond, results of tools count too.
+const COUNTED: u32 = 5_000;
+/// So many messages from the first on say what a session is about.
+const FIRST_MESSAGES: usize = 200;
+
+/// Puts the sessions of older versions into the table by conversation, at the first opening by this one that finds any. A
+/// store without sessions is not written to.
+pub(crate) fn fill(tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<(), Fault> {
+    let has_any = tables.sessions.keys_of(&[])?.next().transpose()?.is_some();
+    if !has_any || tables.sessions_of.contains(FILLED)? {
+        return Ok(());
+    }
+    for item in tables.sessions.scan(&[])? {
+        let (_, session) = item?;
+        changes.put(&tables.sessions_of, key::session_of(session.conversation, session.id), &())?;
+    }
+    changes.put(&tables.sessions_of, FILLED, &())
+}
+
+/// The sessions of a conversation, the one with the newest message first. One that nothing was said in and nothing was chosen
+/// for is left out, unless it is the current one.
+pub(crate) fn all(tables: &Tables<'_>, conversation: Conversation) -> Result<Vec<Session>, Fault> {
+    let current = tables.current.find(&key::conversation(conversation))?;
+    let mut all = Vec::new();
+    for found in tables.sessions_of.keys_of(&key::conversation(conversation))? {
+        let Some(id) = key::session_in(&found?) else { continue };
+        let Some(session) = tables.sessions.find(&key::id(id))? else { continue };
+        let is_chosen = current == Some(id) || session.name.is_some() || session.model.is_some();
+        if is_chosen || tables.messages.next_index(&key::id(id))? > 0 {
+            all.push(session);
+        }
+    }
+    all.sort_by_key(|session| std::cmp::Reverse((session.updated_at, session.id)));
+    Ok(all)
+}
+
+/// A session, if it is one of this conversation.
+pub(crate) fn one(
+    tables: &Tables<'_>,
+    conversation: Conversation,
+    session: SessionId,
+) -> Result<Option<Session>, Fault> {
+    let found = tables.sessions.get(&key::id(session))?;
+    Ok(found.filter(|session| session.conversation == conversation))
+}
+
+/// What is said in a session.
+pub(crate) fn outline(tables: &Tables<'_>, session: SessionId) -> Result<Outline, Fault> {
+    let prefix = key::id(session);
+    let last = tables.messages.next_index(&prefix)?;
+    let (mut messages, mut first_words) = (last, None);
+    if last <= COUNTED {
+        messages = 0;
+        for item in tables.messages.scan(&prefix)? {
+            let (_, message) = item?;
+            if is_said(&message) {
+                messages += 1;
+                first_words = first_words.or_else(|| words_of_person(message));
+            }
+        }
+    } else {
+        for item in tables.messages.scan(&prefix)?.take(FIRST_MESSAGES) {
+            first_words = first_words.or_else(|| item.ok().and_then(|(_, message)| words_of_person(message)));
+        }
+    }
+    Ok(Outline { first_words, messages })
+}
+
+/// What is kept of a session of this chat.
+pub(crate) fn stats(tables: &Tables<'_>, chat: ChatId, session: SessionId) -> Result<SessionStats, Fault> {
+    let (mut sum, mut count, mut newest) = (0.0, 0_u16, None);
+    for item in tables.messages.scan(&key::id(session))?.rev().take(COUNTED as usize) {
+        let (_, message) = item?;
+        if is_said(&message) {
+            (sum, count) = (sum + message.importance, count + 1);
+            newest = newest.or(Some(message.created_at));
+        }
+    }
+    let mut oldest = None;
+    for item in tables.messages.scan(&key::id(session))? {
+        let (_, message) = item?;
+        if is_said(&message) {
+            oldest = Some(message.created_at);
+            break;
+        }
+    }
+    let pins = tables.pins.list(&key::chat(chat))?;
+    Ok(SessionStats {
+        summaries: tables.summaries.list(&key::id(session))?.len(),
+        pins: pins.iter().filter(|pin| pin.session == session && pin.about.is_none()).count(),
+        importance: (count > 0).then(|| sum / f32::from(count)),
+        oldest,
+        newest,
+    })
+}
+
+/// The first so many messages that people and the model said in a session, oldest first.
+pub(crate) fn first_said(
+    tables: &Tables<'_>,
+    session: SessionId,
+    limit: usize,
+) -> Result<Vec<Message>, Fault> {
+    let first = tables.messages.scan(&key::id(session))?.take(FIRST_MESSAGES);
+    let said = first.map(|item| item.map(|(_, message)| message));
+    said.filter(|message| message.as_ref().map_or(true, is_said)).take(limit).collect()
+}
+
+/// Whether people see it: words of a person or of the model that no later try has replaced.
+fn is_said(message: &Message) -> bool {
+    match message.role {
+        _ if message.replaced => false,
+        Role::User => true,
+        Role::Assistant => !message.text.trim().is_empty(),
+        Role::Tool | Role::System => false,
+    }
+}
+
+fn words_of_person(message: Message) -> Option<String> {
+    (message.role == Role::User && !message.text.trim().is_empty()).then_some(message.text)
+}
+
+/// Makes a session the current one of its conversation and gives up the turns that wait there; `false` if it is no session
+/// of it.
+pub(crate) fn switch(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    conversation: Conversation,
+    session: SessionId,
+) -> Result<bool, Fault> {
+    let Some(session) = one(tables, conversation, session)? else { return Ok(false) };
+    if tables.current.find(&key::conversation(conversation))? != Some(session.id) {
+        parked::give_up_all(tables, changes, conversation)?;
+        pins::session_began(tables, changes, &session)?;
+        sessions::put_current(tables, changes, &session)?;
+    }
+    Ok(true)
+}

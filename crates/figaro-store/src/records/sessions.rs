@@ -1,0 +1,103 @@
+//! Sessions of conversations and the messages in them.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use super::super::changes::Changes;
+use super::super::decoded::Decoded;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use super::pins;
+use figaro_base::ids::{ChatId, SessionId};
+use figaro_domain::conversation::{Conversation, EntryKey, Message, Session};
+use figaro_domain::turn::SessionTail;
+
+/// The current session, begun if there is none.
+pub(crate) fn current(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    conversation: Conversation,
+    now: DateTime<Utc>,
+) -> Result<Session, Fault> {
+    stored(tables, conversation)?.map_or_else(|| begin(tables, changes, conversation, now), Ok)
+}
+
+/// The current session; `None` before the first one.
+fn stored(tables: &Tables<'_>, conversation: Conversation) -> Result<Option<Session>, Fault> {
+    match tables.current.get(&key::conversation(conversation))? {
+        Some(id) => tables.sessions.get(&key::id(id)),
+        None => Ok(None),
+    }
+}
+
+/// Begins another session.
+pub(crate) fn begin(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    conversation: Conversation,
+    now: DateTime<Utc>,
+) -> Result<Session, Fault> {
+    let session = Session::new(conversation, now);
+    pins::session_began(tables, changes, &session)?;
+    put_current(tables, changes, &session)?;
+    Ok(session)
+}
+
+/// Writes a session and makes it the current one of its conversation.
+pub(crate) fn put_current(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    session: &Session,
+) -> Result<(), Fault> {
+    changes.put(&tables.sessions, key::id(session.id), session)?;
+    changes.put(&tables.sessions_of, key::session_of(session.conversation, session.id), &())?;
+    changes.put(&tables.current, key::conversation(session.conversation), &session.id)
+}
+
+/// The end of the current session; `None` before the first one.
+pub(super) fn current_tail(
+    tables: &Tables<'_>,
+    conversation: Conversation,
+) -> Result<Option<SessionTail>, Fault> {
+    let Some(session) = stored(tables, conversation)? else {
+        return Ok(None);
+    };
+    let next_index = tables.messages.next_index(&key::id(session.id))?.max(session.erased_to);
+    Ok(Some(SessionTail { session: session.id, record: Some(session), next_index }))
+}
+
+/// The end of a session, also of one whose record cannot be read.
+pub(super) fn tail(tables: &Tables<'_>, session: SessionId) -> Result<SessionTail, Fault> {
+    let record = tables.sessions.find(&key::id(session))?;
+    let erased_to = record.as_ref().map_or(0, |record| record.erased_to);
+    let next_index = tables.messages.next_index(&key::id(session))?.max(erased_to);
+    Ok(SessionTail { session, record, next_index })
+}
+
+/// The newest messages of a session, oldest first.
+pub(crate) fn recent(
+    tables: &Tables<'_>,
+    decoded: &Decoded<Message>,
+    session: SessionId,
+    limit: usize,
+) -> Result<Vec<Arc<Message>>, Fault> {
+    let newest = tables.messages.list_decoded(&key::id(session), decoded)?.rev();
+    let current = newest.filter(|message| !message.as_ref().is_ok_and(|message| message.replaced));
+    let mut messages = current.take(limit).collect::<Result<Vec<_>, _>>()?;
+    messages.reverse();
+    Ok(messages)
+}
+
+/// A message by its key, if its session belongs to this chat.
+pub(crate) fn entry(tables: &Tables<'_>, chat: ChatId, key: EntryKey) -> Result<Option<Message>, Fault> {
+    let session = tables.sessions.get(&key::id(key.session))?;
+    match session.filter(|session| session.conversation.chat == chat) {
+        Some(session) => {
+            let message = tables.messages.get(&key::message(session.id, key.index))?;
+            Ok(message.filter(|message| !message.replaced))
+        }
+        None => Ok(None),
+    }
+}

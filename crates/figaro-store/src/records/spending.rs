@@ -1,0 +1,41 @@
+//! What was spent: a record for each day, chat, person and model.
+
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use figaro_base::ids::ChatId;
+use figaro_domain::usage::{Spending, Spent};
+
+/// Adds to the record of the same day, chat, person and model. What came to nothing needs none.
+pub(crate) fn add(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    mut spending: Spending,
+) -> Result<(), Fault> {
+    if spending.spent == Spent::default() {
+        return Ok(());
+    }
+    let key = key::spending(&spending);
+    if let Some(before) = tables.spent.find(&key)? {
+        spending.spent += before.spent;
+    }
+    changes.put(&tables.spent, key, &spending)
+}
+
+/// Gives what was spent in a chat to the id it has from now on.
+pub(super) fn migrate(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    from: ChatId,
+    to: ChatId,
+) -> Result<(), Fault> {
+    for item in tables.spent.scan(&[])? {
+        let (key, spending) = item?;
+        if spending.chat == from {
+            changes.remove(&tables.spent, key);
+            add(tables, changes, Spending { chat: to, ..spending })?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! Summaries beside the messages that they cover: which come next, which may be stored, which are to be made anew.
+
+use std::sync::Arc;
+
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use crate::engine::Keys;
+use figaro_base::ids::SessionId;
+use figaro_domain::conversation::{Message, Session};
+use figaro_domain::summary::Run;
+use figaro_domain::summary::{Summary, SummaryJob, to_be_made_again};
+
+/// What is to be summarised of a session.
+#[derive(Debug, Clone)]
+pub struct Unsummarised {
+    /// The session as it is stored when the messages were read.
+    pub session: Session,
+    /// The run that comes before all others: its summary is to be made anew, or is missing.
+    pub again: Option<Run>,
+    /// The messages of that run or, without one, the oldest that no summary covers. Those that may still be taken back are not
+    /// among them, those that a later try replaced are.
+    pub messages: Vec<Arc<Message>>,
+    /// Others stand behind these.
+    pub has_more: bool,
+    /// How many messages that is in all.
+    pub left: u32,
+}
+
+/// What is to be summarised of a session; `None` if there is no such session.
+pub(crate) fn unsummarised(
+    tables: &Tables<'_>,
+    session: SessionId,
+    limit: usize,
+) -> Result<Option<Unsummarised>, Fault> {
+    let Some(session) = tables.sessions.find(&key::id(session))? else { return Ok(None) };
+    let summaries = tables.summaries.list(&key::id(session.id))?;
+    let again = to_be_made_again(&summaries);
+    let (start, end) = match again {
+        Some(run) => (run.start, run.end.saturating_add(1)),
+        None => (next_of(&summaries), end_of(tables, &session)?),
+    };
+    let range = Keys::from(key::message(session.id, start), &key::id(session.id));
+    let (mut messages, mut has_more) = (Vec::new(), false);
+    for item in tables.messages.scan_range(&range)? {
+        let (_, message) = item?;
+        if message.index >= end {
+            break;
+        }
+        // A run that is made again is read whole.
+        has_more = again.is_none() && messages.len() >= limit;
+        if has_more {
+            break;
+        }
+        messages.push(Arc::new(message));
+    }
+    Ok(Some(Unsummarised { session, again, messages, has_more, left: end.saturating_sub(start) }))
+}
+
+/// Stores a summary if it fits beside the others and its messages are as they were read: words that were erased or edited
+/// meanwhile do not come back.
+pub(crate) fn put(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    summary: &Summary,
+    made_of: &[Arc<Message>],
+) -> Result<bool, Fault> {
+    let Some(session) = tables.sessions.find(&key::id(summary.session))? else { return Ok(false) };
+    let others = tables.summaries.list(&key::id(session.id))?;
+    for read in made_of {
+        let there = tables.messages.find(&key::message(session.id, read.index))?;
+        if there.is_none_or(|there| there.id != read.id || there.text != read.text) {
+            return Ok(false);
+        }
+    }
+    let summary = &Summary { start: first_of(tables, summary, &others)?, ..summary.clone() };
+    let fits = summary.fits(&others, end_of(tables, &session)?);
+    if fits {
+        changes.put(&tables.summaries, key::message(session.id, summary.start), summary)?;
+    }
+    Ok(fits)
+}
+
+/// Where a summary begins: what was erased between it and the one before it leaves no gap.
+fn first_of(tables: &Tables<'_>, summary: &Summary, others: &[Summary]) -> Result<u32, Fault> {
+    let next = next_of(others);
+    if summary.start <= next {
+        return Ok(summary.start);
+    }
+    let range = Keys::from(key::message(summary.session, next), &key::id(summary.session));
+    let first = tables.messages.keys(range)?.next().transpose()?;
+    let is_erased = first.and_then(|key| key::index_of(&key)).is_none_or(|index| index >= summary.start);
+    Ok(if is_erased { next } else { summary.start })
+}
+
+/// Takes the words of the summary that covers a message away, and notes that it is to be made anew; `false` if none covers it.
+/// Whatever changes or erases a stored message calls this in the same change.
+pub(crate) fn make_stale(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    session: SessionId,
+    index: u32,
+) -> Result<bool, Fault> {
+    let summaries = tables.summaries.list(&key::id(session))?;
+    let Some(covering) = summaries.into_iter().find(|summary| summary.covers(index)) else {
+        return Ok(false);
+    };
+    changes.put(&tables.summaries, key::message(session, covering.start), &covering.without_words())?;
+    changes.put(&tables.summary_jobs, key::id(session), &SummaryJob::new(session))?;
+    Ok(true)
+}
+
+/// The index behind the last message that is covered.
+fn next_of(summaries: &[Summary]) -> u32 {
+    summaries.last().map_or(0, |last| last.end.saturating_add(1))
+}
+
+/// The index behind the last message that is there to stay: what a turn in progress has stored may be taken back.
+fn end_of(tables: &Tables<'_>, session: &Session) -> Result<u32, Fault> {
+    let turn = tables.turns.find(&key::conversation(session.conversation))?;
+    match turn.filter(|turn| turn.session == session.id) {
+        Some(turn) => Ok(turn.first_index),
+        None => tables.messages.next_index(&key::id(session.id)),
+    }
+}

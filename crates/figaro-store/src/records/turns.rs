@@ -1,0 +1,220 @@
+//! Turns from their question to their end: what the rules of turns take is loaded here, and what they give is written.
+
+use std::slice::from_mut;
+
+use chrono::{DateTime, Utc};
+
+use super::super::changes::Changes;
+use super::super::fault::Fault;
+use super::super::key;
+use super::super::tables::Tables;
+use super::{calls, parked, people, sessions, tasks, write};
+use figaro_base::ids::{BotId, EntryId, RunId, SessionId};
+use figaro_domain::conversation::{Conversation, EntryKey, Message};
+use figaro_domain::message::Inbound;
+use figaro_domain::model::ModelName;
+use figaro_domain::origin::Origin;
+use figaro_domain::record::Rules;
+use figaro_domain::task::Task;
+use figaro_domain::turn::{
+    self, ActiveTurn, AskedAgain, Begun, EndsWith, GoneOn, LastExchange, LeftTurn, Standing, Step,
+    StoredParked, StoredTurn, TurnEnd,
+};
+
+/// A conversation in which a turn is to begin.
+#[derive(Clone, Copy)]
+pub(crate) struct Beginning {
+    pub(crate) bot: BotId,
+    pub(crate) conversation: Conversation,
+    pub(crate) now: DateTime<Utc>,
+}
+
+/// Begins a turn with a question, in a chat with these rules of packs.
+pub(crate) fn begin(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    at: Beginning,
+    question: &[Inbound],
+    rules: &Rules,
+) -> Result<Begun, Fault> {
+    let standing = Standing { rules: rules.clone(), ..standing(tables, at.conversation)? };
+    let begun = write::transition(tables, changes, at.bot, turn::begin(standing, question, at.now))?;
+    people::note(tables, changes, question)?;
+    log_gave_way(&begun);
+    Ok(begun)
+}
+
+/// Begins a turn with the last question once more; `None` where nothing was asked yet.
+pub(crate) fn begin_again(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    at: Beginning,
+    origin: Origin,
+    model: Option<ModelName>,
+) -> Result<Option<Begun>, Fault> {
+    let standing = standing(tables, at.conversation)?;
+    let exchange = match &standing.current {
+        Some(tail) => last_exchange(tables, tail.session)?,
+        None => Vec::new(),
+    };
+    let parked = parked::of_conversation(tables, at.conversation)?;
+    let asked = AskedAgain { origin, model, exchange, parked };
+    let begun = write::transition(tables, changes, at.bot, turn::begin_again(standing, asked, at.now))?;
+    begun.iter().for_each(log_gave_way);
+    Ok(begun)
+}
+
+/// Begins the turn of a leased task; `None` if it does not begin.
+pub(crate) fn begin_task(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    at: Beginning,
+    task: &Task,
+    run: RunId,
+) -> Result<Option<Begun>, Fault> {
+    let standing = standing(tables, at.conversation)?;
+    let begun = write::transition(tables, changes, at.bot, turn::begin_task(standing, task, run, at.now))?;
+    begun.iter().for_each(log_gave_way);
+    Ok(begun)
+}
+
+/// Goes on with a turn that waited for a person; `None` if it does not wait any more or has no answer.
+pub(crate) fn go_on(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    bot: BotId,
+    run: RunId,
+    now: DateTime<Utc>,
+) -> Result<Option<GoneOn>, Fault> {
+    let Some(parked) = tables.parked.find(&key::id(run))? else { return Ok(None) };
+    let standing = standing(tables, parked.turn.conversation)?;
+    let stored = StoredParked {
+        called_at: parked::called_at(tables, &parked)?,
+        messages: parked::messages(tables, &parked)?,
+        tail: sessions::tail(tables, parked.turn.session)?,
+        parked,
+    };
+    let gone_on = write::transition(tables, changes, bot, turn::go_on(standing, stored, now))?;
+    gone_on.iter().for_each(|gone_on| log_gave_way(&gone_on.begun));
+    Ok(gone_on)
+}
+
+/// Ends a turn, unless it has ended.
+pub(crate) fn end(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    bot: BotId,
+    turn: &ActiveTurn,
+    end: TurnEnd,
+) -> Result<(), Fault> {
+    let stored = stored(tables, turn)?;
+    let answer = end.earlier_answer().map(|entry| place_of(tables, turn, entry)).transpose()?.flatten();
+    let with = EndsWith { answer, task: tasks::find(tables, turn.task)? };
+    calls::leave_results(tables, changes, turn.id)?;
+    write::write(tables, changes, bot, turn::end(turn, stored, with, end))
+}
+
+/// Takes a turn back with all the messages since its question, unless it has ended.
+pub(crate) fn retract(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    bot: BotId,
+    turn: &ActiveTurn,
+) -> Result<(), Fault> {
+    let stored = stored(tables, turn)?;
+    write::write(tables, changes, bot, turn::retract(turn, &stored))
+}
+
+/// Records a step of a turn.
+pub(crate) fn step(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    bot: BotId,
+    turn: &ActiveTurn,
+    step: Step,
+) -> Result<(), Fault> {
+    let stored = stored(tables, turn)?;
+    write::write(tables, changes, bot, turn::step(turn, stored, step))
+}
+
+/// Appends a message to its session and gives its index. Called once per operation: it counts on from what is stored,
+/// not from what the same operation is about to store.
+pub(crate) fn append(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    bot: BotId,
+    mut message: Message,
+) -> Result<u32, Fault> {
+    let tail = sessions::tail(tables, message.session)?;
+    let index = tail.next_index;
+    write::write(tables, changes, bot, tail.append(from_mut(&mut message)))?;
+    Ok(index)
+}
+
+/// The question of a turn.
+pub(crate) fn question(tables: &Tables<'_>, turn: &ActiveTurn) -> Result<Vec<Message>, Fault> {
+    let mut question = Vec::new();
+    for item in tables.messages.scan(&key::id(turn.session))?.rev() {
+        let (_, message) = item?;
+        if message.index < turn.first_index {
+            break;
+        }
+        if turn.is_asked_by(&message) {
+            question.push(message);
+        }
+    }
+    question.reverse();
+    Ok(question)
+}
+
+/// How things stand in a conversation in which a turn is to begin.
+fn standing(tables: &Tables<'_>, conversation: Conversation) -> Result<Standing, Fault> {
+    let on_record = tables.turns.find(&key::conversation(conversation))?;
+    let left = on_record.map(|turn| left(tables, turn)).transpose()?;
+    let current = sessions::current_tail(tables, conversation)?;
+    Ok(Standing { conversation, left, current, rules: Rules::default() })
+}
+
+fn left(tables: &Tables<'_>, turn: ActiveTurn) -> Result<LeftTurn, Fault> {
+    let question = question(tables, &turn)?;
+    let acted = tables.calls.next_index(&key::id(turn.id))? > 0;
+    let task = tasks::find(tables, turn.task)?;
+    Ok(LeftTurn { turn, question, acted, task })
+}
+
+fn stored(tables: &Tables<'_>, turn: &ActiveTurn) -> Result<StoredTurn, Fault> {
+    let on_record = tables.turns.get(&key::conversation(turn.conversation))?;
+    Ok(StoredTurn { on_record, tail: sessions::tail(tables, turn.session)? })
+}
+
+fn last_exchange(tables: &Tables<'_>, session: SessionId) -> Result<Vec<Message>, Fault> {
+    let mut exchange = LastExchange::default();
+    for item in tables.messages.scan(&key::id(session))?.rev() {
+        let (_, message) = item?;
+        if exchange.add(message).is_break() {
+            break;
+        }
+    }
+    Ok(exchange.into_messages())
+}
+
+/// Where a message of a turn is stored.
+fn place_of(tables: &Tables<'_>, turn: &ActiveTurn, entry: EntryId) -> Result<Option<EntryKey>, Fault> {
+    for item in tables.messages.scan(&key::id(turn.session))?.rev() {
+        let (_, message) = item?;
+        if message.id == entry {
+            return Ok(Some(message.key()));
+        }
+        if message.index <= turn.first_index {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+fn log_gave_way(begun: &Begun) {
+    if let Some(left) = &begun.gave_way {
+        let LeftTurn { turn, acted, .. } = left;
+        tracing::warn!(run = %turn.id, acted, "a turn that never ended gives way to the next one");
+    }
+}

@@ -1,0 +1,222 @@
+//! Settings of chats, and the list of who may use the bot.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::changes::Changes;
+use super::fault::Fault;
+use super::key;
+use super::records::{access, audit, migration, pins};
+use super::tables::Tables;
+use crate::{Result, SettingsStore};
+use figaro_base::clock::Clock;
+use figaro_base::ids::{ChatId, RunId, UserId};
+use figaro_domain::access::{AccessChange, AccessList};
+use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
+use figaro_domain::chat::{ChatConfig, ConfigPatch};
+use figaro_domain::config_change::{ChangingTurn, ConfigChange, Setting, UNDO};
+
+/// A change by the model is kept longer than it can be undone, so that a late press finds out that it is late.
+const KEPT: TimeDelta = TimeDelta::hours(2 * UNDO.num_hours());
+
+impl SettingsStore {
+    /// A chat's settings; the default if it never set any.
+    pub async fn chat_config(&self, chat: ChatId) -> Result<ChatConfig> {
+        self.0
+            .read("read the chat's settings", move |tables| {
+                Ok(tables.chats.get(&key::chat(chat))?.unwrap_or_default())
+            })
+            .await
+    }
+
+    /// Changes a chat's settings, durably and without losing a change made at the same time; returns them as they are
+    /// then. A reset also mends settings that cannot be read.
+    pub async fn change_chat_config(&self, chat: ChatId, change: ConfigPatch) -> Result<ChatConfig> {
+        self.0
+            .change_durably("store the chat's settings", move |tables, changes| {
+                configure(tables, changes, chat, change)
+            })
+            .await
+    }
+
+    /// The same for the model in a turn. What this changes is kept in the same write, together with what the turn changed
+    /// before, for longer than it can be undone.
+    pub async fn change_chat_config_in_turn(
+        &self,
+        chat: ChatId,
+        change: ConfigPatch,
+        turn: ChangingTurn,
+    ) -> Result<ChatConfig> {
+        self.0
+            .change_durably("store the chat's settings", move |tables, changes| {
+                configure_in_turn(tables, changes, chat, change, turn)
+            })
+            .await
+    }
+
+    /// What the model changed of a chat's settings in a turn, if it did and that is still kept.
+    pub async fn config_change(&self, run: RunId) -> Result<Option<ConfigChange>> {
+        self.0.read("read a change of settings", move |tables| tables.config_changes.get(&key::id(run))).await
+    }
+
+    /// Undoes what the model changed in a turn, durably, as far as it still holds; gives the change and the settings that
+    /// were set back. `None` for a turn that changed nothing, or too long ago.
+    pub async fn undo_config_change(
+        &self,
+        run: RunId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<(ConfigChange, Vec<Setting>)>> {
+        self.0
+            .change_durably("undo a change of settings", move |tables, changes| {
+                undo(tables, changes, run, now)
+            })
+            .await
+    }
+
+    /// Gives what belongs to a chat to the id it has from now on, in one durable write: settings, notes, personas, sessions,
+    /// background, what people asked for in it, tasks, its place in the access list. Where the new id has settings or a current session, its own stay; its
+    /// notes are joined by those it does not have. Turns and deliveries in progress go on under the old id. May be
+    /// called again, and moves then what has come to the old id since.
+    pub async fn migrate_chat(&self, from: ChatId, to: ChatId) -> Result<()> {
+        self.0
+            .change_durably("move a chat to its new id", move |tables, changes| {
+                migration::migrate(tables, changes, from, to)
+            })
+            .await
+    }
+
+    /// The list of who may use the bot: owners, users, chats, denials, invites.
+    pub async fn access(&self) -> Result<Arc<AccessList>> {
+        let decoded = &self.0.shared.access;
+        self.0.read("read the access list", move |tables| access::decoded(tables, decoded)).await
+    }
+
+    /// Applies a change to the list, durably and without losing a change made at the same time; returns whether the
+    /// change did anything.
+    pub async fn change_access(&self, change: AccessChange, by: AuditActor) -> Result<bool> {
+        let audited = AuditEvent::of_access(&change, by, Clock::system().now());
+        self.0
+            .change_durably("change the access list", |tables, changes| {
+                let applied = access::apply(tables, changes, change)?;
+                let events = audited.filter(|_| applied).into_iter().map(Audited::from).collect();
+                audit::append(tables, changes, events)?;
+                Ok(applied)
+            })
+            .await
+    }
+
+    /// Notes that a stranger is told now that the bot is private; `false` if they were told before. It is not durable:
+    /// after a crash somebody may be told twice.
+    pub async fn greet_stranger(&self, user: &UserId, now: DateTime<Utc>) -> Result<bool> {
+        let key = key::user(user);
+        self.0
+            .change("note that a stranger was told", move |tables, changes| {
+                if tables.strangers.contains(&key)? {
+                    return Ok(false);
+                }
+                changes.put(&tables.strangers, key, &now)?;
+                Ok(true)
+            })
+            .await
+    }
+
+    /// Forgets strangers that were told before this time. Returns how many.
+    pub async fn forget_strangers(&self, before: DateTime<Utc>) -> Result<usize> {
+        self.0
+            .change("forget strangers", move |tables, changes| {
+                let mut forgotten = 0;
+                for item in tables.strangers.scan(&[])? {
+                    let (key, told) = item?;
+                    if told < before {
+                        changes.remove(&tables.strangers, key);
+                        forgotten += 1;
+                    }
+                }
+                Ok(forgotten)
+            })
+            .await
+    }
+}
+
+fn configure(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    chat: ChatId,
+    change: ConfigPatch,
+) -> Result<ChatConfig, Fault> {
+    let mut config = before(tables, chat, &change)?;
+    let zone = config.timezone;
+    change.apply(&mut config);
+    changes.put(&tables.chats, key::chat(chat), &config)?;
+    if config.timezone != zone {
+        pins::zone_changed(tables, changes, chat, config.timezone, Clock::system().now())?;
+    }
+    Ok(config)
+}
+
+/// The settings that are to be changed.
+fn before(tables: &Tables<'_>, chat: ChatId, change: &ConfigPatch) -> Result<ChatConfig, Fault> {
+    match tables.chats.get(&key::chat(chat)) {
+        // A reset needs nothing of what was there.
+        Err(Fault::Record(_)) if *change == ConfigPatch::reset() => Ok(ChatConfig::default()),
+        stored => Ok(stored?.unwrap_or_default()),
+    }
+}
+
+fn configure_in_turn(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    chat: ChatId,
+    change: ConfigPatch,
+    turn: ChangingTurn,
+) -> Result<ChatConfig, Fault> {
+    for item in tables.config_changes.scan(&[])? {
+        let (key, old) = item?;
+        if turn.at - old.changed_at > KEPT {
+            changes.remove(&tables.config_changes, key);
+        }
+    }
+    let (before, key, at) = (before(tables, chat, &change)?, key::id(turn.run), turn.at);
+    let audited = AuditEvent {
+        chat: Some(chat),
+        run: Some(turn.run),
+        method: AuditName::new("set_config"),
+        ..AuditEvent::new(AuditKind::SettingChanged, AuditActor::Model, at)
+    };
+    let after = configure(tables, changes, chat, change)?;
+    let known = tables.config_changes.find(&key)?;
+    let mut record = known.unwrap_or_else(|| ConfigChange::new(chat, &turn));
+    record.add(&before, &after, turn);
+    if after != before {
+        audit::append(tables, changes, vec![audited.into()])?;
+    }
+    if record.settings().next().is_some() {
+        changes.put(&tables.config_changes, key, &record)?;
+    } else {
+        changes.remove(&tables.config_changes, key);
+    }
+    Ok(after)
+}
+
+fn undo(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    run: RunId,
+    now: DateTime<Utc>,
+) -> Result<Option<(ConfigChange, Vec<Setting>)>, Fault> {
+    let Some(mut change) = tables.config_changes.get(&key::id(run))? else {
+        return Ok(None);
+    };
+    let chat = key::chat(change.chat);
+    let mut config = tables.chats.get(&chat)?.unwrap_or_default();
+    let restored = change.undo(&mut config, now);
+    if !restored.is_empty() {
+        changes.put(&tables.chats, chat, &config)?;
+        changes.put(&tables.config_changes, key::id(run), &change)?;
+        if restored.contains(&Setting::Zone) {
+            pins::zone_changed(tables, changes, change.chat, config.timezone, now)?;
+        }
+    }
+    Ok(Some((change, restored)))
+}

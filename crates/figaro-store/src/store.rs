@@ -1,0 +1,254 @@
+//! An open store: how it is opened, read and changed.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+use tokio::task::spawn_blocking;
+
+use super::changes::Changes;
+use super::decoded::Decoded;
+use super::engine::{self, Engine, EngineError, Keys, MemoryEngine};
+use super::fault::Fault;
+use super::format::{self, OPEN};
+use super::inventory::{StoreHealth, live_bytes};
+use super::marks::Marks;
+use super::pack_rules::PackRules;
+use super::records::{session_list, upgrade};
+use super::space::Space;
+use super::tables::{SESSIONS, Tables};
+use super::verify;
+use super::writer::{Durable, Writer};
+use super::{Result, StoreError};
+use figaro_base::clock::Clock;
+use figaro_base::ids::BotId;
+use figaro_config::StoreUrl;
+use figaro_domain::access::AccessList;
+use figaro_domain::conversation::Message;
+use figaro_domain::tool_result;
+
+/// A store up to this size is read whole when it is opened, which takes about 2 ms for each megabyte: an engine notices a
+/// damaged page only then, or when it has already given wrong records.
+const VERIFIED_BYTES: u64 = 256 * 1024 * 1024;
+/// Decoded messages take at most about so many bytes: some 4,000 messages.
+const DECODED_BYTES: u64 = 4 * 1024 * 1024;
+/// The access list is kept decoded up to this size: some 10,000 people.
+const ACCESS_BYTES: u64 = 1024 * 1024;
+
+/// A store of one bot, locked for this process. Cheap to clone; closed when the last clone is dropped.
+#[derive(Clone)]
+pub struct Store {
+    pub(super) shared: Arc<Shared>,
+}
+
+pub(super) struct Shared {
+    pub(super) place: String,
+    pub(super) bot: BotId,
+    pub(super) writer: Writer,
+    pub(super) task_news: Arc<Notify>,
+    pub(super) card_news: Arc<Notify>,
+    pub(super) erasure_news: Arc<Notify>,
+    pub(super) summary_news: Arc<Notify>,
+    /// Messages of conversations that are going on.
+    pub(super) messages: Decoded<Message>,
+    /// The one access list.
+    pub(super) access: Decoded<AccessList>,
+    pub(super) pack_rules: PackRules,
+}
+
+impl Store {
+    /// Opens the store at this place, or makes it, for this bot.
+    ///
+    /// # Errors
+    /// If another process has it, if it is no store or a damaged one, if it has lost what was durable once, if a newer Figaro wrote it, if its place cannot be
+    /// read and written.
+    pub async fn open(url: &StoreUrl, bot: BotId) -> Result<Self> {
+        let (at, place) = (url.clone(), url.folder.display().to_string());
+        let opened = spawn_blocking(move || open(&at, bot)).await;
+        let writer = opened.map_err(|error| Fault::Panic(error.to_string()).into_error(&place, OPEN))??;
+        let store = Self::over(writer, place, bot);
+        let now = Clock::system().now();
+        store
+            .change(OPEN, move |tables, changes| {
+                upgrade::move_strangers(tables, changes, now)?;
+                session_list::fill(tables, changes)
+            })
+            .await?;
+        Ok(store)
+    }
+
+    /// An empty store in memory for this bot. It opens no file and starts no thread, and all that is in it goes with the last
+    /// clone.
+    #[must_use]
+    pub fn in_memory(bot: BotId) -> Self {
+        let writer = Writer::in_memory(Box::<MemoryEngine>::default(), Space::of(bot));
+        Self::over(writer, "in memory".to_owned(), bot)
+    }
+
+    fn over(writer: Writer, place: String, bot: BotId) -> Self {
+        let messages = Decoded::within(DECODED_BYTES).shortened_by(tool_result::show);
+        Self {
+            shared: Arc::new(Shared {
+                place,
+                bot,
+                writer,
+                task_news: Arc::default(),
+                card_news: Arc::default(),
+                erasure_news: Arc::default(),
+                summary_news: Arc::default(),
+                messages,
+                access: Decoded::one_within(ACCESS_BYTES),
+                pack_rules: PackRules::default(),
+            }),
+        }
+    }
+
+    /// For tests with a stopped clock: nothing that waits for the disk lets the clock jump ahead.
+    pub fn hold_paused_time(&self) {
+        self.shared.writer.hold_paused_time();
+    }
+
+    pub(super) fn bot(&self) -> BotId {
+        self.shared.bot
+    }
+
+    /// Wakes whoever waits for tasks to have changed.
+    pub(super) fn tell_of_tasks(&self) {
+        self.shared.task_news.notify_one();
+        self.shared.card_news.notify_one();
+    }
+
+    /// Reads the store as it is. It takes no other thread: what is asked for often is in memory, and the rest is a page or two
+    /// of a local file.
+    pub(super) async fn read<T, F>(&self, operation: &'static str, work: F) -> Result<T>
+    where
+        F: FnOnce(&Tables<'_>) -> Result<T, Fault>,
+    {
+        let read = self.shared.writer.read(|snapshot| {
+            let outcome = work(&Tables::of(snapshot));
+            Ok((outcome, snapshot.unreadable()))
+        });
+        let (outcome, unreadable) = read.map_err(|fault| self.error(fault, operation))?;
+        if !unreadable.is_empty() {
+            self.change(operation, move |tables, _| tables.snapshot.set_aside_again(unreadable)).await?;
+        }
+        outcome.map_err(|fault| self.error(fault, operation))
+    }
+
+    /// Reads and writes with no other writer in between, and all that is written at once.
+    pub(super) async fn change<T, F>(&self, operation: &'static str, work: F) -> Result<T>
+    where
+        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault>,
+    {
+        let done = self.shared.writer.change(Durable::Soon, work).await;
+        done.map_err(|fault| self.error(fault, operation))
+    }
+
+    /// The same, durable when it returns.
+    pub(super) async fn change_durably<T, F>(&self, operation: &'static str, work: F) -> Result<T>
+    where
+        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault>,
+    {
+        let done = self.shared.writer.change(Durable::Now, work).await;
+        done.map_err(|fault| self.error(fault, operation))
+    }
+
+    /// Waits a moment until all that was changed so far is durable.
+    pub(super) async fn durable_soon(&self, operation: &'static str) -> Result<()> {
+        self.shared.writer.settle().await.map_err(|fault| self.error(fault, operation))
+    }
+
+    pub(super) fn error(&self, fault: Fault, operation: &'static str) -> StoreError {
+        fault.into_error(&self.shared.place, operation)
+    }
+}
+
+/// Opens the engine, and makes what is missing in it.
+fn open(url: &StoreUrl, bot: BotId) -> Result<Writer> {
+    let place = url.folder.display().to_string();
+    let failed = |error: EngineError| Fault::from(error).into_error(&place, OPEN);
+    let mut engine = engine::open(url).map_err(failed)?;
+    if engine.disk_bytes().map_err(failed)? <= VERIFIED_BYTES {
+        verify::verify(&mut *engine).map_err(failed)?;
+    }
+    let space = format::prepare(&mut *engine, url, bot)?;
+    if let Some(other) = other_bot(&*engine, &space).map_err(failed)? {
+        tracing::warn!(
+            %bot, %other,
+            "the store {place} has no conversations of this bot, but of another: each bot sees its own, so if they are \
+             missed here, the token is another bot's"
+        );
+    }
+    let marks = Marks::of(&*engine).map_err(failed)?;
+    Writer::start(engine, space, marks).map_err(|error| failed(EngineError::failed(&error)))
+}
+
+/// A bot that has conversations in a store where this one has none.
+fn other_bot(engine: &dyn Engine, space: &Space) -> Result<Option<BotId>, EngineError> {
+    let view = engine.view()?;
+    let mut own = view.keys(SESSIONS, &space.range(&Keys::beginning_with([])))?;
+    if own.next().is_some() {
+        return Ok(None);
+    }
+    let first = view.keys(SESSIONS, &Keys::beginning_with([]))?.next().transpose()?;
+    Ok(first.and_then(|key| space.bot_of(&key)))
+}
+
+impl Store {
+    /// Waits until it can no longer write, as on a full disk, and says why. From then on every write fails; what was
+    /// acknowledged before is safe, and opening it anew goes on from there.
+    pub async fn failed(&self) -> String {
+        self.shared.writer.failed().await
+    }
+
+    /// The size of the store and how much of it was unreadable.
+    pub async fn health(&self) -> Result<StoreHealth> {
+        let store = self.clone();
+        // It looks at every record.
+        let measured = spawn_blocking(move || {
+            let engine = store.shared.writer.engine();
+            let (bytes, live) = (engine.disk_bytes()?, live_bytes(engine)?);
+            store.shared.writer.read(|snapshot| {
+                let updates = Tables::of(snapshot).unreadable.keys_of(&[])?.count();
+                let unreadable = u64::try_from(snapshot.quarantined()? + updates).unwrap_or(u64::MAX);
+                Ok(StoreHealth { bytes, live, unreadable })
+            })
+        });
+        let measured = measured.await.unwrap_or_else(|error| Err(Fault::Panic(error.to_string())));
+        measured.map_err(|fault| self.error(fault, "measure itself"))
+    }
+
+    /// Makes everything written so far durable. Returns when it is on disk.
+    pub async fn flush(&self) -> Result<()> {
+        self.change_durably("write to its disk", |_, _| Ok(())).await
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("place", &self.shared.place).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use figaro_base::ids::ChatId;
+    use figaro_domain::conversation::{Conversation, Role};
+
+    #[tokio::test]
+    async fn store_in_memory_has_what_is_written_and_shares_nothing() {
+        let (store, other) = (Store::in_memory(BotId(1)), Store::in_memory(BotId(1)));
+        let conversation = Conversation { chat: ChatId(1), topic: None };
+        let now = Clock::system().now();
+        let session = store.conversations().new_session(conversation, now).await.unwrap();
+        assert_eq!(store.conversations().session(conversation, now).await.unwrap().id, session.id);
+        assert_ne!(other.conversations().session(conversation, now).await.unwrap().id, session.id);
+        let words = Message::new(session.id, Role::User, "hello".to_owned(), now);
+        store.conversations().append(words).await.unwrap();
+        assert_eq!(store.clone().conversations().recent(session.id, 5).await.unwrap().len(), 1);
+        assert_eq!(other.conversations().recent(session.id, 5).await.unwrap(), []);
+        store.flush().await.unwrap();
+    }
+}

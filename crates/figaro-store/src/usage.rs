@@ -1,0 +1,86 @@
+//! What model calls have cost.
+
+use std::ops::RangeInclusive;
+
+use chrono::NaiveDate;
+
+use super::key;
+use super::records::spending;
+use crate::{Result, UsageStore};
+use figaro_base::ids::ReservationId;
+use figaro_domain::usage::{Reservation, Spending};
+
+impl UsageStore {
+    /// Sets tokens and money aside for a call. It is durable a moment later.
+    pub async fn reserve(&self, reservation: &Reservation) -> Result<()> {
+        let reservation = reservation.clone();
+        self.0
+            .change("set a model call's cost aside", move |tables, changes| {
+                changes.put(&tables.reserved, key::id(reservation.id), &reservation)
+            })
+            .await
+    }
+
+    /// Adds to what was spent, and drops what was set aside for it, in one write. It is durable after the next durable
+    /// call, and every turn ends with one.
+    pub async fn book(&self, spending: &Spending, reserved: Option<ReservationId>) -> Result<()> {
+        let spending = spending.clone();
+        self.0
+            .change("book what a model call has cost", move |tables, changes| {
+                if let Some(id) = reserved {
+                    changes.remove(&tables.reserved, key::id(id));
+                }
+                spending::add(tables, changes, spending)
+            })
+            .await
+    }
+
+    /// Books everything that is still set aside as spent, durably: for a start, when nobody knows what of it was.
+    pub async fn book_reserved(&self) -> Result<()> {
+        loop {
+            // One at a time: several may add to the same record.
+            let done = self
+                .0
+                .change_durably("book what a stop left open", |tables, changes| {
+                    let Some(item) = tables.reserved.scan(&[])?.next() else {
+                        return Ok(true);
+                    };
+                    let (key, Reservation { most, .. }) = item?;
+                    changes.remove(&tables.reserved, key);
+                    spending::add(tables, changes, most)?;
+                    Ok(false)
+                })
+                .await?;
+            if done {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What was spent on these days, by day, chat, person and model.
+    pub async fn spent(&self, days: RangeInclusive<NaiveDate>) -> Result<Vec<Spending>> {
+        self.0
+            .read("read what was spent", move |tables| {
+                let mut spent = Vec::new();
+                for day in days.start().iter_days().take_while(|day| day <= days.end()) {
+                    spent.extend(tables.spent.list(&key::day(day))?);
+                }
+                Ok(spent)
+            })
+            .await
+    }
+
+    /// Remembers, durably, that owners have been told of a day's caps; `true` the first time.
+    pub async fn tell_of_caps(&self, day: NaiveDate) -> Result<bool> {
+        self.0
+            .change_durably("remember that owners were told", move |tables, changes| {
+                let key = key::day(day);
+                let is_first = !tables.told_of_caps.contains(&key)?;
+                if is_first {
+                    changes.put(&tables.told_of_caps, key, &())?;
+                }
+                Ok(is_first)
+            })
+            .await
+    }
+}
