@@ -63,9 +63,8 @@ pub enum StoreTask {
 pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Result<(), Refusal> {
     let named = |store: Option<StoreUrl>| url_of(store, variables);
     let of = |store| named(store).map(|url| engine::found(&url));
-    let bot = bot_of(variables);
     let work: Box<dyn FnOnce() -> Result<(), Refusal> + Send> = match task {
-        StoreTask::Copy { from, to } => Box::new(move || copied(&from, &to, bot)),
+        StoreTask::Copy { from, to } => Box::new(move || copied(&from, &to)),
         StoreTask::Check { store, accept_loss } => {
             let url = of(store)?;
             Box::new(move || checked(&url, accept_loss))
@@ -76,7 +75,7 @@ pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Resu
         }
         StoreTask::Export { to, store } => {
             let url = of(store)?;
-            Box::new(move || exported(&url, bot, &to))
+            Box::new(move || exported(&url, &to))
         }
         StoreTask::Import { from, store } => {
             let url = named(store)?;
@@ -110,7 +109,7 @@ pub(super) fn bot_of(variables: &HashMap<String, String>) -> Option<BotId> {
     token.map(BotId)
 }
 
-fn copied(from: &StoreUrl, to: &StoreUrl, bot: Option<BotId>) -> Result<(), Refusal> {
+fn copied(from: &StoreUrl, to: &StoreUrl) -> Result<(), Refusal> {
     let same = |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
     if from.engine == to.engine && (from.folder == to.folder || same(&from.folder, &to.folder)) {
         return Err(Refusal(
@@ -119,7 +118,7 @@ fn copied(from: &StoreUrl, to: &StoreUrl, bot: Option<BotId>) -> Result<(), Refu
     }
     is_there(from)?;
     say(&format!("copying {from}; a large store takes some minutes"));
-    let copied = copy(from, to, bot, |_| {});
+    let copied = copy(from, to, |_| {});
     let records = records(&copied.map_err(|error| Refusal(error.to_string()))?);
     say(&format!(
         "✓ {from} was copied to {to} and compared: {}; {from} is as it was",
@@ -130,14 +129,14 @@ fn copied(from: &StoreUrl, to: &StoreUrl, bot: Option<BotId>) -> Result<(), Refu
 }
 
 /// `-` is standard output.
-fn exported(url: &StoreUrl, bot: Option<BotId>, to: &Path) -> Result<(), Refusal> {
+fn exported(url: &StoreUrl, to: &Path) -> Result<(), Refusal> {
     is_there(url)?;
     let refused = |error: TransferError| Refusal(format!("{}: {error}", file_name(to, "standard output")));
     if to == Path::new(STREAM) {
-        return export_to(url, bot, io::stdout().lock()).map(drop).map_err(refused);
+        return export_to(url, io::stdout().lock()).map(drop).map_err(refused);
     }
     say(&format!("exporting {url}; a large store takes some minutes"));
-    let exported = export_file(url, bot, to, |_| {}).map_err(refused)?;
+    let exported = export_file(url, to, |_| {}).map_err(refused)?;
     say(&format!("✓ {url} was exported to {}: {}", to.display(), counted(records(&exported), "record")));
     Ok(())
 }

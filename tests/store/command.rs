@@ -122,22 +122,6 @@ async fn a_copy_that_was_cut_short_goes_on_and_is_no_store_until_it_has_ended() 
 }
 
 #[tokio::test]
-async fn a_store_that_named_no_bot_names_it_in_its_copy() {
-    let world = World::new().await;
-    fs::create_dir(world.folder.path().join("data")).unwrap();
-    let old = Records::new(&url(&world, Sled), &["meta", "chats"]);
-    old.put("meta", b"format", "1");
-    old.put("chats", &(ANN ^ i64::MIN).to_be_bytes(), r#"{"language":"de"}"#);
-    drop(old);
-    done(&world, &["copy", "sled:./data", "redb:./data"]).await;
-    let store = world.stored_by(Redb).await;
-    assert_eq!(store.settings().chat_config(ChatId(ANN)).await.unwrap().language.as_deref(), Some("de"));
-    drop(store);
-    let other = Store::open(&url(&world, Redb), BotId(1)).await.unwrap();
-    assert_eq!(other.settings().chat_config(ChatId(ANN)).await.unwrap().language, None);
-}
-
-#[tokio::test]
 async fn what_is_missing_in_use_or_damaged_is_said_and_nothing_is_made() {
     let world = talked(Redb).await;
     assert!(refused(&world, &["check", "redb:./nowhere"]).await.contains("there is no store redb:./nowhere"));

@@ -144,7 +144,7 @@ async fn what_is_no_export_or_was_changed_is_refused() {
         (String::new(), "no export of Figaro's"),
         ("{}\n".to_owned(), "no export of Figaro's"),
         ("a word document".to_owned(), "no export of Figaro's"),
-        (format!("{newer}\n"), "a newer Figaro"),
+        (format!("{newer}\n"), "another version of Figaro"),
         (whole.replace("Hello Ann.", "Hello Bob."), "messages"),
         (whole.replace(&format!("{line}\n"), ""), "messages"),
         (whole.replace(&format!("{line}\n"), &format!("{line}\n{line}\nwhat?\n")), "cannot be read"),

@@ -34,16 +34,17 @@ pub enum StoreError {
         "the store {0} is not whole yet: run the same `figaro store copy` or `figaro import` again, or remove it"
     )]
     Unfinished(String),
-    /// A newer Figaro wrote it.
+    /// Another version of Figaro wrote it.
     #[error(
-        "the store {place} has format {found}, this Figaro knows up to {known}: install the newer Figaro again; nothing was changed"
+        "the store {place} has format {found}, and this Figaro reads format {known} only: use the Figaro that made it, or \
+         another STORE_URL; nothing was changed"
     )]
-    NewerFormat {
+    OtherFormat {
         /// Where the store is.
         place: String,
         /// The format it has.
         found: u32,
-        /// The newest format this build reads.
+        /// The format this build reads.
         known: u32,
     },
     /// One record cannot be read; it was set aside, not replaced.
@@ -71,7 +72,7 @@ impl StoreError {
             Self::Unreadable { .. } => "unreadable",
             Self::Lost { .. } => "lost",
             Self::Unfinished(_) => "unfinished",
-            Self::NewerFormat { .. } => "newer_format",
+            Self::OtherFormat { .. } => "other_format",
             Self::Record { .. } => "record",
             Self::Failed { .. } => "failed",
         }

@@ -9,7 +9,7 @@ use crate::engine::{Batch, Engine, EngineError, Reader};
 use figaro_base::ids::BotId;
 use figaro_config::StoreUrl;
 
-/// The format this build writes, and the newest it reads. In format 1 the keys name no bot; such a store is used as it is.
+/// The one format that this build reads and writes.
 pub(super) const FORMAT: u32 = 2;
 /// What fails when opening fails.
 pub(super) const OPEN: &str = "be opened";
@@ -39,14 +39,8 @@ pub(super) fn examine(
 ) -> Result<Space, StoreError> {
     let place = url.folder.display().to_string();
     let space = match found {
-        Some(1) => Space::whole(),
         Some(FORMAT) | None => Space::of(bot),
-        Some(found) if found > FORMAT => {
-            return Err(StoreError::NewerFormat { place, found, known: FORMAT });
-        }
-        Some(_) => {
-            return Err(StoreError::Unreadable { place, reason: "its format is not known".to_owned() });
-        }
+        Some(found) => return Err(StoreError::OtherFormat { place, found, known: FORMAT }),
     };
     // A store that has lost all it had looks like a new one.
     let lost = marks::loss(engine).map_err(|error| Fault::from(error).into_error(&place, OPEN))?;

@@ -32,7 +32,7 @@ pub struct Look {
 /// not closed. Blocking.
 ///
 /// # Errors
-/// If another process has it, if it is no store or a damaged one, if it has lost what was durable once, if a newer Figaro wrote
+/// If another process has it, if it is no store or a damaged one, if it has lost what was durable once, if another version of Figaro wrote
 /// it, if it cannot be read.
 pub fn look(url: &StoreUrl, bot: BotId) -> Result<Option<Look>> {
     let place = url.folder.display().to_string();

@@ -17,15 +17,9 @@ impl Space {
         Self(prefix)
     }
 
-    /// A whole store, as format 1 has it: of one bot, with nothing before its keys.
-    pub(super) const fn whole() -> Self {
-        Self(Vec::new())
-    }
-
-    /// The bot that a key of a space of this kind belongs to; `None` where keys name no bot.
-    pub(super) fn bot_of(&self, key: &[u8]) -> Option<BotId> {
-        let number = key.first_chunk().filter(|_| !self.0.is_empty())?;
-        Some(BotId(i64::from_be_bytes(*number) ^ i64::MIN))
+    /// The bot that a key of the engine belongs to; `None` for what is no such key.
+    pub(super) fn bot_of(key: &[u8]) -> Option<BotId> {
+        Some(BotId(i64::from_be_bytes(*key.first_chunk()?) ^ i64::MIN))
     }
 
     /// A key of this space as the engine has it.
@@ -35,9 +29,6 @@ impl Space {
 
     /// A range of keys of this space as the engine has it.
     pub(super) fn range(&self, keys: &Keys) -> Keys {
-        if self.0.is_empty() {
-            return keys.clone();
-        }
         let all = Keys::beginning_with(self.0.as_slice());
         Keys {
             begin: match keys.begin.as_ref() {
@@ -69,8 +60,7 @@ mod tests {
         fn a_space_holds_its_own_keys_and_no_others(bot: i64, other: i64, key in prop::collection::vec(any::<u8>(), 0..4), prefix in prop::collection::vec(any::<u8>(), 0..3)) {
             let (space, others) = (Space::of(BotId(bot)), Space::of(BotId(other)));
             prop_assert_eq!(space.inner(space.outer(&key)), key.clone());
-            prop_assert_eq!(space.bot_of(&others.outer(&key)), Some(BotId(other)));
-            prop_assert_eq!(Space::whole().bot_of(&key), None);
+            prop_assert_eq!(Space::bot_of(&others.outer(&key)), Some(BotId(other)));
             let keys = space.range(&Keys::beginning_with(prefix.as_slice()));
             prop_assert_eq!(keys.contains(&space.outer(&key)), key.starts_with(&prefix));
             prop_assert_eq!(keys.contains(&others.outer(&key)), bot == other && key.starts_with(&prefix));

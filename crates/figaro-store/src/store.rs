@@ -14,13 +14,11 @@ use super::format::{self, OPEN};
 use super::inventory::{StoreHealth, live_bytes};
 use super::marks::Marks;
 use super::pack_rules::PackRules;
-use super::records::{session_list, upgrade};
 use super::space::Space;
 use super::tables::{SESSIONS, Tables};
 use super::verify;
 use super::writer::{Durable, Writer};
 use super::{Result, StoreError};
-use figaro_base::clock::Clock;
 use figaro_base::ids::BotId;
 use figaro_config::StoreUrl;
 use figaro_domain::access::AccessList;
@@ -60,21 +58,13 @@ impl Store {
     /// Opens the store at this place, or makes it, for this bot.
     ///
     /// # Errors
-    /// If another process has it, if it is no store or a damaged one, if it has lost what was durable once, if a newer Figaro wrote it, if its place cannot be
+    /// If another process has it, if it is no store or a damaged one, if it has lost what was durable once, if another version of Figaro wrote it, if its place cannot be
     /// read and written.
     pub async fn open(url: &StoreUrl, bot: BotId) -> Result<Self> {
         let (at, place) = (url.clone(), url.folder.display().to_string());
         let opened = spawn_blocking(move || open(&at, bot)).await;
         let writer = opened.map_err(|error| Fault::Panic(error.to_string()).into_error(&place, OPEN))??;
-        let store = Self::over(writer, place, bot);
-        let now = Clock::system().now();
-        store
-            .change(OPEN, move |tables, changes| {
-                upgrade::move_strangers(tables, changes, now)?;
-                session_list::fill(tables, changes)
-            })
-            .await?;
-        Ok(store)
+        Ok(Self::over(writer, place, bot))
     }
 
     /// An empty store in memory for this bot. It opens no file and starts no thread, and all that is in it goes with the last
@@ -191,7 +181,7 @@ fn other_bot(engine: &dyn Engine, space: &Space) -> Result<Option<BotId>, Engine
         return Ok(None);
     }
     let first = view.keys(SESSIONS, &Keys::beginning_with([]))?.next().transpose()?;
-    Ok(first.and_then(|key| space.bot_of(&key)))
+    Ok(first.and_then(|key| Space::bot_of(&key)))
 }
 
 impl Store {
@@ -234,6 +224,7 @@ impl fmt::Debug for Store {
 mod tests {
     use super::*;
 
+    use figaro_base::clock::Clock;
     use figaro_base::ids::ChatId;
     use figaro_domain::conversation::{Conversation, Role};
 

@@ -51,7 +51,7 @@ pub(super) struct Tables<'a> {
     pub(super) current: Table<'a, SessionId>,
     /// Sessions by id.
     pub(super) sessions: Table<'a, Session>,
-    /// The same sessions by conversation, and a mark that those of older versions are among them.
+    /// The same sessions by conversation.
     pub(super) sessions_of: Table<'a, ()>,
     /// Topics by conversation: whether Telegram made their title up and nobody has chosen another.
     pub(super) untitled: Table<'a, bool>,

@@ -28,8 +28,8 @@ pub fn state(engine: &dyn Engine, url: &StoreUrl) -> Result<Option<Loss>> {
     let lost = loss(engine).map_err(failed)?;
     let format = format::recorded(engine).map_err(|fault| fault.into_error(&url.to_string(), "be read"))?;
     match format {
-        Some(found) if found > format::FORMAT => {
-            Err(StoreError::NewerFormat { place: url.to_string(), found, known: format::FORMAT })
+        Some(found) if found != format::FORMAT => {
+            Err(StoreError::OtherFormat { place: url.to_string(), found, known: format::FORMAT })
         }
         None if lost.is_none() => Err(failed(EngineError::Unreadable("it is empty".to_owned()))),
         _ => Ok(lost),

@@ -28,7 +28,6 @@ mod summaries;
 mod tasks;
 mod turns;
 mod undos;
-mod upgrade;
 mod usage;
 
 use async_trait::async_trait;

@@ -60,8 +60,8 @@ async fn a_damaged_page_of_a_closed_store_is_seen_by_all_who_read_it() {
             continue;
         }
         seen += 1;
-        let copied = copy(&damaged.url(), &target, None, |_| {});
-        let exported = export_to(&damaged.url(), None, Vec::new());
+        let copied = copy(&damaged.url(), &target, |_| {});
+        let exported = export_to(&damaged.url(), Vec::new());
         for failed in [copied.unwrap_err(), exported.unwrap_err()] {
             assert!(failed.to_string().contains("cannot be read"), "{failed}");
         }

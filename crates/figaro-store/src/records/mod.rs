@@ -26,6 +26,5 @@ pub(super) mod tasks;
 pub(super) mod turns;
 pub(super) mod undos;
 pub(super) mod updates;
-pub(super) mod upgrade;
 pub(super) mod vectors;
 pub(super) mod write;

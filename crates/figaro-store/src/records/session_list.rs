@@ -33,26 +33,10 @@ pub struct SessionStats {
     pub newest: Option<DateTime<Utc>>,
 }
 
-/// Says that the sessions of older versions are in the table by conversation. No conversation has so short a key.
-const FILLED: &[u8] = b"filled";
 /// Messages are counted one by one up to so many; beyond, results of tools count too.
 const COUNTED: u32 = 5_000;
 /// So many messages from the first on say what a session is about.
 const FIRST_MESSAGES: usize = 200;
-
-/// Puts the sessions of older versions into the table by conversation, at the first opening by this one that finds any. A
-/// store without sessions is not written to.
-pub(crate) fn fill(tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<(), Fault> {
-    let has_any = tables.sessions.keys_of(&[])?.next().transpose()?.is_some();
-    if !has_any || tables.sessions_of.contains(FILLED)? {
-        return Ok(());
-    }
-    for item in tables.sessions.scan(&[])? {
-        let (_, session) = item?;
-        changes.put(&tables.sessions_of, key::session_of(session.conversation, session.id), &())?;
-    }
-    changes.put(&tables.sessions_of, FILLED, &())
-}
 
 /// The sessions of a conversation, the one with the newest message first. One that nothing was said in and nothing was chosen
 /// for is left out, unless it is the current one.

@@ -4,21 +4,14 @@ use super::Result;
 use super::source::Source;
 use super::target::Target;
 use crate::inventory::Inventory;
-use figaro_base::ids::BotId;
 use figaro_config::StoreUrl;
 
-/// Copies a closed store into a new one, and compares the two. The keys of a store of format 1 name no bot: they get this one,
-/// if it is given, else the new store has that format too. `tell` is called with each table before it is copied. Blocking.
+/// Copies a closed store into a new one, and compares the two. `tell` is called with each table before it is copied. Blocking.
 ///
 /// # Errors
 /// If one of them cannot be opened, if there is another store where the new one is to be, if they differ in the end.
-pub fn copy(
-    from: &StoreUrl,
-    to: &StoreUrl,
-    bot: Option<BotId>,
-    mut tell: impl FnMut(&str),
-) -> Result<Inventory> {
-    let source = Source::open(from, bot)?;
+pub fn copy(from: &StoreUrl, to: &StoreUrl, mut tell: impl FnMut(&str)) -> Result<Inventory> {
+    let source = Source::open(from)?;
     let mut target = Target::begin(to)?;
     for table in source.tables()? {
         tell(table);
@@ -27,7 +20,7 @@ pub fn copy(
         source.records(table, last, |key, value| target.put(table, key, value))?;
     }
     let sent = source.inventory()?;
-    target.finish(source.format, |came| {
+    target.finish(|came| {
         let other = sent.iter().find(|(table, sent)| came.get(*table) != Some(*sent));
         other.map_or(Ok(()), |(table, _)| Err(table.clone()))
     })

@@ -8,26 +8,20 @@ use std::path::Path;
 use super::lines::{End, Header, Line, Record, VERSION, contents};
 use super::source::Source;
 use super::{Result, TransferError};
+use crate::format::FORMAT;
 use crate::inventory::Inventory;
 use figaro_base::clock::Clock;
-use figaro_base::ids::BotId;
 use figaro_config::StoreUrl;
 
 /// Permissions of the file: it holds what people said.
 const MODE: u32 = 0o600;
 
-/// Writes a closed store into a file, or goes on with one that was cut short. The keys of a store of format 1 get this bot, if
-/// it is given. `tell` is called with each table before it is written. Blocking.
+/// Writes a closed store into a file, or goes on with one that was cut short. `tell` is called with each table before it is written. Blocking.
 ///
 /// # Errors
 /// If the store cannot be opened, if the file cannot be written, if it holds something else or a whole export.
-pub fn export_file(
-    from: &StoreUrl,
-    bot: Option<BotId>,
-    to: &Path,
-    tell: impl FnMut(&str),
-) -> Result<Inventory> {
-    let source = Source::open(from, bot)?;
+pub fn export_file(from: &StoreUrl, to: &Path, tell: impl FnMut(&str)) -> Result<Inventory> {
+    let source = Source::open(from)?;
     let mut options = OpenOptions::new();
     let file = options.read(true).write(true).create(true).truncate(false).mode(MODE).open(to)?;
     if !file.metadata()?.is_file() {
@@ -48,8 +42,8 @@ pub fn export_file(
 ///
 /// # Errors
 /// If the store cannot be opened, if the bytes are not taken.
-pub fn export_to(from: &StoreUrl, bot: Option<BotId>, to: impl Write) -> Result<Inventory> {
-    let source = Source::open(from, bot)?;
+pub fn export_to(from: &StoreUrl, to: impl Write) -> Result<Inventory> {
+    let source = Source::open(from)?;
     let mut lines = BufWriter::new(to);
     let exported = write(&source, None, &mut lines, |_table| {})?;
     lines.flush()?;
@@ -57,7 +51,7 @@ pub fn export_to(from: &StoreUrl, bot: Option<BotId>, to: impl Write) -> Result<
 }
 
 fn header(source: &Source) -> Result<Header> {
-    Ok(Header { figaro_export: VERSION, format: source.format, mark: source.mark()? })
+    Ok(Header { figaro_export: VERSION, format: FORMAT, mark: source.mark()? })
 }
 
 /// A table and a key in it.

@@ -21,7 +21,7 @@ const MAX_LINE: u64 = 64 * 1024 * 1024;
 /// If there is another store, if it cannot be written, if the lines cannot be read or are no whole export of a version that
 /// this build knows.
 pub fn import(mut from: impl BufRead, to: &StoreUrl) -> Result<Inventory> {
-    let header = header(&mut from)?;
+    check_header(&mut from)?;
     let mut target = Target::begin(to)?;
     // What an earlier try has left, table by table. Keys come in their order.
     let mut done = BTreeMap::new();
@@ -65,7 +65,7 @@ pub fn import(mut from: impl BufRead, to: &StoreUrl) -> Result<Inventory> {
             "something follows the last line of the export, line {number}: import a file with one export in it"
         )));
     }
-    target.finish(header.format, |came| {
+    target.finish(|came| {
         let came = contents(came);
         let differing =
             end.tables.keys().chain(came.keys()).find(|table| end.tables.get(*table) != came.get(*table));
@@ -85,14 +85,18 @@ fn read_line(from: &mut impl BufRead, line: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-fn header(from: &mut impl BufRead) -> Result<Header> {
+fn check_header(from: &mut impl BufRead) -> Result<()> {
     let mut line = Vec::new();
     read_line(from, &mut line)?;
     match serde_json::from_slice::<Header>(&line) {
-        Ok(header) if header.figaro_export > VERSION || header.format > FORMAT => {
-            Err(TransferError::Refused("a newer Figaro made this export: import it with that one".to_owned()))
+        Ok(header) if header.figaro_export != VERSION || header.format != FORMAT => {
+            Err(TransferError::Refused(
+                "another version of Figaro made this export, in a form that this one does not read: import it with \
+                 that one"
+                    .to_owned(),
+            ))
         }
-        Ok(header) => Ok(header),
+        Ok(_) => Ok(()),
         Err(_) => Err(TransferError::Refused(
             "this is no export of Figaro's: its first line says nothing of one".to_owned(),
         )),

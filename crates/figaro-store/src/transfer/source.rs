@@ -4,35 +4,27 @@ use super::Result;
 use super::error::of;
 use crate::StoreError;
 use crate::engine::{self, Engine, EngineError, Keys, Mark};
-use crate::format;
 use crate::inventory::{Inventory, inventory};
 use crate::marks;
-use crate::space::Space;
 use crate::tables::{META, NAMES};
 use crate::verify::{state, verify};
-use figaro_base::ids::BotId;
 use figaro_config::StoreUrl;
 
 /// What is done with it.
 const READ: &str = "be read";
 
-/// A closed store. Its keys are given as the new store has them.
+/// A closed store.
 pub(super) struct Source {
     url: StoreUrl,
     engine: Box<dyn Engine>,
-    /// What the keys get: nothing if they name their bot already, or if nobody knows it.
-    space: Space,
-    /// The format that the new store has.
-    pub(super) format: u32,
 }
 
 impl Source {
-    /// Opens it. The keys of a store of format 1 name no bot: they get this one, if it is given, else the new store has that
-    /// format too.
+    /// Opens it.
     ///
     /// # Errors
     /// If it cannot be opened, is no whole store, or has lost something.
-    pub(super) fn open(url: &StoreUrl, bot: Option<BotId>) -> Result<Self> {
+    pub(super) fn open(url: &StoreUrl) -> Result<Self> {
         let failed = of(url, READ);
         let mut engine = engine::open(url).map_err(&failed)?;
         if let Some(lost) = state(&*engine, url)? {
@@ -40,12 +32,7 @@ impl Source {
         }
         // What is damaged would be taken for what was written.
         verify(&mut *engine).map_err(&failed)?;
-        let known = format::recorded(&*engine).map_err(|fault| fault.into_error(&url.to_string(), READ))?;
-        let (space, format) = match (known, bot) {
-            (Some(1), Some(bot)) => (Space::of(bot), format::FORMAT),
-            (known, _) => (Space::whole(), known.unwrap_or(format::FORMAT)),
-        };
-        Ok(Self { url: url.clone(), engine, space, format })
+        Ok(Self { url: url.clone(), engine })
     }
 
     /// The tables that it has, without what is recorded of the store itself.
@@ -63,7 +50,7 @@ impl Source {
         known.collect()
     }
 
-    /// Gives each record of a table, those after this key of the new store only.
+    /// Gives each record of a table, only those after this key where there is one.
     ///
     /// # Errors
     /// Of the engine; those of `each`.
@@ -74,21 +61,21 @@ impl Source {
         mut each: impl FnMut(Vec<u8>, Vec<u8>) -> Result<()>,
     ) -> Result<()> {
         let failed = of(&self.url, READ);
-        let rest = after.map_or_else(|| Keys::beginning_with([]), |last| Keys::after(self.space.inner(last)));
+        let rest = after.map_or_else(|| Keys::beginning_with([]), Keys::after);
         let view = self.engine.view().map_err(&failed)?;
         for entry in view.scan(table, &rest).map_err(&failed)? {
             let (key, value) = entry.map_err(&failed)?;
-            each(self.space.outer(&key), value)?;
+            each(key, value)?;
         }
         Ok(())
     }
 
-    /// All there is, as the new store must have it.
+    /// All there is, which the new store must have too.
     ///
     /// # Errors
     /// Of the engine.
     pub(super) fn inventory(&self) -> Result<Inventory> {
-        let without_meta = |table: &str, key: Vec<u8>| (table != META).then(|| self.space.outer(&key));
+        let without_meta = |table: &str, key: Vec<u8>| (table != META).then_some(key);
         inventory(&*self.engine, without_meta).map_err(of(&self.url, READ))
     }
 

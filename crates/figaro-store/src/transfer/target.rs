@@ -3,7 +3,7 @@
 use super::Result;
 use super::error::{TransferError, of};
 use crate::engine::{self, Batch, Engine, EngineError, Keys, Mark};
-use crate::format::{COPYING, KEY};
+use crate::format::{COPYING, FORMAT, KEY};
 use crate::inventory::{Inventory, inventory};
 use crate::marks::{self, MARK};
 use crate::tables::{META, NAMES};
@@ -74,7 +74,6 @@ impl Target {
     /// Of the engine; if they differ.
     pub(super) fn finish(
         mut self,
-        format: u32,
         is_as_sent: impl Fn(&Inventory) -> std::result::Result<(), String>,
     ) -> Result<Inventory> {
         self.flush()?;
@@ -88,7 +87,7 @@ impl Target {
             ))
         })?;
         let mut batch = Batch::default();
-        batch.put(META, KEY.to_vec(), format.to_string().into_bytes());
+        batch.put(META, KEY.to_vec(), FORMAT.to_string().into_bytes());
         // Its first commit as a store of its own: an export of it can be gone on with.
         let mark = Mark { commits: 1, ..marks::first() };
         batch.put(META, MARK.to_vec(), serde_json::to_vec(&mark).map_err(std::io::Error::from)?);
