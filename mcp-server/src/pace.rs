@@ -56,12 +56,12 @@ enum Chat {
 struct Moments {
     /// Moments of all calls that can still touch a new one.
     calls: BTreeSet<Instant>,
-    chats: HashMap<Chat, Lane>,
+    chats: HashMap<Chat, ChatPace>,
 }
 
 /// What is known of a chat.
 #[derive(Debug, Clone)]
-struct Lane {
+struct ChatPace {
     /// Moments of its messages within its window, oldest first.
     given: VecDeque<Instant>,
     /// Telegram takes nothing before this.
@@ -139,7 +139,7 @@ impl Pace {
     }
 }
 
-impl Lane {
+impl ChatPace {
     fn new(now: Instant) -> Self {
         Self {
             given: VecDeque::new(),
@@ -248,7 +248,7 @@ impl Moments {
 
     fn hold(&mut self, chat: &Chat, until: Instant, repeats: bool, now: Instant) -> Instant {
         self.make_room(now);
-        let mut lane = self.chats.remove(chat).unwrap_or_else(|| Lane::new(now));
+        let mut lane = self.chats.remove(chat).unwrap_or_else(|| ChatPace::new(now));
         lane.held_until = lane.held_until.max(until);
         let before = lane.free_from.max(now);
         let moment = if repeats { self.call_free(before.max(until), now) } else { until };
@@ -271,7 +271,7 @@ impl Moments {
     }
 
     fn chat_free(&self, chat: &Chat, now: Instant) -> Instant {
-        let Some(Lane { given, free_from, .. }) = self.chats.get(chat) else {
+        let Some(ChatPace { given, free_from, .. }) = self.chats.get(chat) else {
             return now;
         };
         let after_last = given.back().map_or(now, |last| *last + CHAT_GAP);
@@ -302,7 +302,7 @@ impl Moments {
     fn remember(&mut self, chat: Chat, moment: Instant, now: Instant) {
         self.make_room(now);
         let (burst, _) = chat.window();
-        let given = &mut self.chats.entry(chat).or_insert_with(|| Lane::new(now)).given;
+        let given = &mut self.chats.entry(chat).or_insert_with(|| ChatPace::new(now)).given;
         given.push_back(moment);
         if given.len() > burst {
             given.pop_front();

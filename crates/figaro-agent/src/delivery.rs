@@ -127,7 +127,7 @@ impl TurnClosing {
 
 /// What turns tell whoever asked from outside of Telegram.
 #[derive(Debug, Clone)]
-pub enum Told {
+pub enum OutsideEvent {
     /// What happens while a turn works.
     Event(TurnEvent),
     /// Its words at the end, in Markdown.

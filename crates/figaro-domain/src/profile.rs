@@ -32,7 +32,7 @@ pub struct UserProfile {
     pub role: Role,
     /// What they asked for, by the chat they said it in; the newest last.
     #[serde(default)]
-    pub wishes: Vec<(ChatId, Wishes)>,
+    pub wishes: Vec<(ChatId, Preferences)>,
     /// Whether facts about them may be remembered.
     #[serde(default)]
     pub consent: Consent,
@@ -92,7 +92,7 @@ impl Consent {
 /// What a person asked for themselves.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Wishes {
+pub struct Preferences {
     /// The name to call them by; at most [`MAX_CALLED_CHARS`] characters.
     pub called: Option<String>,
     /// The time zone that they live in.
@@ -103,7 +103,7 @@ pub struct Wishes {
 
 /// A change of some of a person's wishes; the default changes nothing. `Some(None)` takes one back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct WishesPatch {
+pub struct PreferencesPatch {
     /// The name to call them by.
     pub called: Option<Option<String>>,
     /// The time zone that they live in.
@@ -168,10 +168,10 @@ impl UserProfile {
     /// What holds in a chat: what they said there; in their own chat with the bot also what they said elsewhere, the newest
     /// first. What was said in private is used in no group.
     #[must_use]
-    pub fn wishes_in(&self, place: &Place) -> Wishes {
+    pub fn wishes_in(&self, place: &Place) -> Preferences {
         let here = self.wishes.iter().filter(|(chat, _)| *chat == place.chat);
         let elsewhere = self.wishes.iter().rev().filter(|(chat, _)| *chat != place.chat && !place.is_group());
-        here.chain(elsewhere).fold(Wishes::default(), |all, (_, more)| Wishes {
+        here.chain(elsewhere).fold(Preferences::default(), |all, (_, more)| Preferences {
             called: all.called.or_else(|| more.called.clone()),
             timezone: all.timezone.or(more.timezone),
             language: all.language.or_else(|| more.language.clone()),
@@ -179,13 +179,13 @@ impl UserProfile {
     }
 
     /// Takes in what they asked for in a chat. Beyond 20 chats the oldest wishes go.
-    pub fn wish(&mut self, chat: ChatId, change: WishesPatch) {
+    pub fn wish(&mut self, chat: ChatId, change: PreferencesPatch) {
         let known = self.wishes.iter().position(|(said_in, _)| *said_in == chat);
         let mut wishes = known.map(|at| self.wishes.remove(at).1).unwrap_or_default();
         wishes.called = change.called.unwrap_or(wishes.called);
         wishes.timezone = change.timezone.unwrap_or(wishes.timezone);
         wishes.language = change.language.unwrap_or(wishes.language);
-        if wishes != Wishes::default() {
+        if wishes != Preferences::default() {
             self.wishes.push((chat, wishes));
         }
         let surplus = self.wishes.len().saturating_sub(MAX_WISHES);
@@ -224,8 +224,8 @@ mod tests {
         Place { chat: ChatId(chat), kind, title: None, topic: None }
     }
 
-    fn called(name: &str) -> WishesPatch {
-        WishesPatch { called: Some(Some(name.to_owned())), ..WishesPatch::default() }
+    fn called(name: &str) -> PreferencesPatch {
+        PreferencesPatch { called: Some(Some(name.to_owned())), ..PreferencesPatch::default() }
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(name(11).as_deref(), Some("Bunny"));
         assert_eq!(name(-6), None);
         let mut other = profile.clone();
-        other.wish(ChatId(11), WishesPatch { called: Some(None), ..WishesPatch::default() });
+        other.wish(ChatId(11), PreferencesPatch { called: Some(None), ..PreferencesPatch::default() });
         assert_eq!(other.wishes_in(&place(11)).called.as_deref(), Some("Chief"));
         assert!(other.migrate(ChatId(-5), ChatId(-1005)) && !other.migrate(ChatId(-5), ChatId(-1005)));
         assert_eq!(other.wishes_in(&place(-1005)).called.as_deref(), Some("Chief"));

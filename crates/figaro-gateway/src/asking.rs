@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::caller::{Bytes, Caller, Spot};
+use super::caller::{Bytes, Caller, CallerPlace};
 use super::entry::{Entry, Target};
 use super::error::ApiError;
 use super::gateway::Gateway;
@@ -96,7 +96,13 @@ pub(super) async fn ask(
 }
 
 /// The words of somebody as a message of their conversation.
-fn part(caller: &Caller, spot: Spot, requested: &Requested, words: String, now: DateTime<Utc>) -> Inbound {
+fn part(
+    caller: &Caller,
+    spot: CallerPlace,
+    requested: &Requested,
+    words: String,
+    now: DateTime<Utc>,
+) -> Inbound {
     let speaker = Speaker {
         user: spot.user,
         name: caller.user.clone().unwrap_or_else(|| "user".to_owned()),
@@ -109,7 +115,7 @@ fn part(caller: &Caller, spot: Spot, requested: &Requested, words: String, now: 
 }
 
 /// Has the session of a place be called as its caller calls it.
-async fn named(gateway: &Gateway, spot: &Spot, name: &str) -> Result<(), ApiError> {
+async fn named(gateway: &Gateway, spot: &CallerPlace, name: &str) -> Result<(), ApiError> {
     let session =
         gateway.store.conversations().session(spot.place.conversation(), gateway.clock.now()).await?;
     if session.external_name.is_none() {

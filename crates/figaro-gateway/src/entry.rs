@@ -4,7 +4,7 @@
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-use super::caller::{Caller, Room, Spot, Wishes};
+use super::caller::{Caller, CallerPlace, QuestionHeaders, Room};
 use super::error::ApiError;
 use super::gateway::Gateway;
 use super::models::may_ask;
@@ -17,7 +17,7 @@ pub(super) struct Entry {
     /// Whoever asks, by the key or token that they show.
     pub(super) caller: Caller,
     /// What the head asks for.
-    pub(super) wishes: Wishes,
+    pub(super) wishes: QuestionHeaders,
     /// Where it is answered.
     pub(super) target: Target,
     /// Its place among the questions of the caller.
@@ -32,7 +32,7 @@ pub(super) enum Target {
     /// In the session of this name.
     Session(ExternalName),
     /// In a place of its own, of which nothing is kept.
-    Alone(Spot),
+    Alone(CallerPlace),
 }
 
 impl FromRequestParts<Gateway> for Entry {
@@ -41,7 +41,7 @@ impl FromRequestParts<Gateway> for Entry {
     async fn from_request_parts(parts: &mut Parts, gateway: &Gateway) -> Result<Self, ApiError> {
         let caller = Caller::from_request_parts(parts, gateway).await?;
         caller.require(may_ask, "questions")?;
-        let wishes = Wishes::read(&parts.headers)?;
+        let wishes = QuestionHeaders::read(&parts.headers)?;
         if gateway.background.is_stopping() {
             return Err(ApiError::stopping());
         }

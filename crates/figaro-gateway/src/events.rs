@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::hub::Turn;
-use figaro_agent::delivery::{ChildEvent, Told, TurnEventKind};
+use figaro_agent::delivery::{ChildEvent, OutsideEvent, TurnEventKind};
 use figaro_domain::tool::Call;
 
 /// An event.
@@ -26,8 +26,8 @@ const ACTION: &str = "action";
 
 /// The events for what a turn tells; none for words, for its end, and for what is nobody's business outside.
 #[must_use]
-pub(super) fn events(told: &Told) -> Vec<Event> {
-    let Told::Event(event) = told else { return Vec::new() };
+pub(super) fn events(told: &OutsideEvent) -> Vec<Event> {
+    let OutsideEvent::Event(event) = told else { return Vec::new() };
     let (name, data) = match &event.kind {
         TurnEventKind::Started { .. } => ("progress", json!({"state": "started"})),
         TurnEventKind::PassEnded { .. } => ("progress", json!({"state": "pass_ended"})),

@@ -39,9 +39,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// The socket of the gateway.
 #[derive(Debug)]
-pub struct Door(TcpListener);
+pub struct Listener(TcpListener);
 
-impl Door {
+impl Listener {
     /// Takes this address.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! The context packs whose records a caller keeps, as the header `X-Pack` chooses them: they are of the chat that all sessions of a
 //! person are parts of.
 
-use super::caller::Spot;
+use super::caller::CallerPlace;
 use super::error::ApiError;
 use super::gateway::Gateway;
 use figaro_domain::chat::{ConfigPatch, MAX_PACKS, PackChange};
@@ -27,7 +27,7 @@ pub(super) fn check(gateway: &Gateway, packs: &[String]) -> Result<(), ApiError>
 ///
 /// # Errors
 /// If the store fails.
-pub(super) async fn choose(gateway: &Gateway, spot: &Spot, packs: &[String]) -> Result<(), ApiError> {
+pub(super) async fn choose(gateway: &Gateway, spot: &CallerPlace, packs: &[String]) -> Result<(), ApiError> {
     let chat = spot.place.chat;
     let chosen = gateway.store.settings().chat_config(chat).await?.packs;
     let left = chosen.iter().filter(|name| !packs.contains(name)).map(|name| (name, false));

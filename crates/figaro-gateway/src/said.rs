@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 
 use super::error::ApiError;
 use super::hub::{Cut, Turn};
-use figaro_agent::delivery::{Told, TurnClosing, TurnEnding, TurnEventKind};
+use figaro_agent::delivery::{OutsideEvent, TurnClosing, TurnEnding, TurnEventKind};
 use figaro_base::ids::RunId;
 
 /// What a turn has said, as far as it was heard.
@@ -26,17 +26,17 @@ pub(super) struct Said {
 
 impl Said {
     /// Hears what the turn tells next; gives the words that are to be written now.
-    pub(super) fn hear(&mut self, told: &Told) -> Option<String> {
+    pub(super) fn hear(&mut self, told: &OutsideEvent) -> Option<String> {
         let event = match told {
-            Told::Words(words) => {
+            OutsideEvent::Words(words) => {
                 self.words.clone_from(words);
                 return None;
             }
-            Told::Declined(_) => {
+            OutsideEvent::Declined(_) => {
                 self.declined = true;
                 return None;
             }
-            Told::Event(event) => event,
+            OutsideEvent::Event(event) => event,
         };
         let is_own = *self.run.get_or_insert(event.run) == event.run;
         match &event.kind {

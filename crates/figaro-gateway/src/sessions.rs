@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::caller::{Caller, Spot};
+use super::caller::{Caller, CallerPlace};
 use super::entities;
 use super::error::ApiError;
 use super::gateway::Gateway;
@@ -31,7 +31,7 @@ pub(super) struct Page<T> {
 
 /// A session of a caller.
 pub(super) struct Found {
-    pub(super) spot: Spot,
+    pub(super) spot: CallerPlace,
     pub(super) session: Session,
 }
 

@@ -8,12 +8,12 @@ use futures::{StreamExt, stream};
 use serde_json::Value;
 
 use super::hub::{Follower, Turn};
-use figaro_agent::delivery::Told;
+use figaro_agent::delivery::OutsideEvent;
 
 /// Writes what a turn tells as events.
 pub(super) trait Dialect: Send + 'static {
     /// The events of one thing that the turn has told.
-    fn hear(&mut self, told: &Told) -> Vec<Event>;
+    fn hear(&mut self, told: &OutsideEvent) -> Vec<Event>;
 
     /// The events of a turn that is over.
     fn end(&mut self, turn: &Turn) -> Vec<Event>;

@@ -18,7 +18,7 @@ use super::hub::{Follower, Turn};
 use super::models::may_ask;
 use super::said::Said;
 use super::sse::{self, Dialect};
-use figaro_agent::delivery::{Told, TurnEvent, TurnEventKind};
+use figaro_agent::delivery::{OutsideEvent, TurnEvent, TurnEventKind};
 use figaro_base::ids::RequestId;
 
 /// Follows a turn.
@@ -102,10 +102,10 @@ struct Following {
 }
 
 impl Dialect for Following {
-    fn hear(&mut self, told: &Told) -> Vec<Event> {
+    fn hear(&mut self, told: &OutsideEvent) -> Vec<Event> {
         self.said.hear(told);
         let written = match told {
-            Told::Event(TurnEvent { kind: TurnEventKind::Delta(text), .. }) => {
+            OutsideEvent::Event(TurnEvent { kind: TurnEventKind::Delta(text), .. }) => {
                 self.numbered("delta", &json!({"text": text})).into_iter().collect()
             }
             _ => events(told).iter().filter_map(|event| self.numbered(event.name, &event.data)).collect(),

@@ -14,9 +14,9 @@ mod packs;
 mod personas;
 mod pins;
 mod question;
-mod spot;
 pub mod texts;
 mod unread;
+mod yaml_place;
 
 use std::collections::BTreeMap;
 use std::path::Path;

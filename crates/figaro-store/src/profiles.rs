@@ -6,7 +6,7 @@ use super::key;
 use super::records::{facts, pins};
 use crate::{ProfileStore, Result};
 use figaro_base::ids::{ChatId, UserId};
-use figaro_domain::profile::{Consent, Seen, UserProfile, WishesPatch};
+use figaro_domain::profile::{Consent, PreferencesPatch, Seen, UserProfile};
 
 impl ProfileStore {
     /// Takes in that somebody was seen, and gives their profile. It is written only where something of it has changed or an
@@ -43,7 +43,7 @@ impl ProfileStore {
         &self,
         user: &UserId,
         chat: ChatId,
-        change: WishesPatch,
+        change: PreferencesPatch,
     ) -> Result<Option<UserProfile>> {
         let key = key::user(user);
         self.0

@@ -27,7 +27,7 @@ use super::parts::asking::Asking;
 use super::providers::{settings_without_bot, table};
 use super::start_log;
 use super::stop::Stop;
-use figaro_agent::delivery::Told;
+use figaro_agent::delivery::OutsideEvent;
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::queue::{Job, Runner};
 use figaro_agent::turn::unfinished::end_unfinished;
@@ -96,7 +96,7 @@ pub async fn ask(
 
 /// Prints what a turn tells until it is over.
 async fn follow(
-    mut told: UnboundedReceiver<Told>,
+    mut told: UnboundedReceiver<OutsideEvent>,
     printer: &mut Printer,
     control: &Control,
     stop: &mut Stop<impl Stream<Item = ()> + Unpin>,

@@ -5,7 +5,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use figaro_agent::channel::Channel;
-use figaro_agent::delivery::{Delivery, Listener, Owners, Told, TurnEvent};
+use figaro_agent::delivery::{Delivery, Listener, OutsideEvent, Owners, TurnEvent};
 use figaro_base::ids::RunId;
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::language::ByLanguage;
@@ -14,24 +14,24 @@ use figaro_policy::access::Admins;
 
 /// Passes on what turns tell.
 #[derive(Debug)]
-pub(super) struct Terminal(UnboundedSender<Told>);
+pub(super) struct Terminal(UnboundedSender<OutsideEvent>);
 
 impl Terminal {
     /// One, and where what it is told arrives until it is gone.
-    pub(super) fn new() -> (Self, UnboundedReceiver<Told>) {
+    pub(super) fn new() -> (Self, UnboundedReceiver<OutsideEvent>) {
         let (sender, receiver) = unbounded_channel();
         (Self(sender), receiver)
     }
 
     /// Where nobody listens any more, the process is about to end.
-    fn tell(&self, told: Told) {
+    fn tell(&self, told: OutsideEvent) {
         drop(self.0.send(told));
     }
 }
 
 impl Listener for Terminal {
     fn hear(&self, event: &TurnEvent) {
-        self.tell(Told::Event(event.clone()));
+        self.tell(OutsideEvent::Event(event.clone()));
     }
 }
 
@@ -40,7 +40,7 @@ impl Delivery for Terminal {
     async fn deliver(&self, delivery: PendingDelivery, _stop: &CancellationToken) {
         // Cards have buttons, which there are none of here.
         if delivery.card.is_none() {
-            self.tell(Told::Words(delivery.markdown));
+            self.tell(OutsideEvent::Words(delivery.markdown));
         }
     }
 
@@ -51,7 +51,7 @@ impl Delivery for Terminal {
     async fn withdraw(&self, _run: RunId) {}
 
     async fn decline(&self, _message: &Inbound, words: &str) {
-        self.tell(Told::Declined(words.to_owned()));
+        self.tell(OutsideEvent::Declined(words.to_owned()));
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::io::{AsyncWriteExt, Stdout};
 
-use figaro_agent::delivery::{ChildEvent, Told, TurnClosing, TurnEvent, TurnEventKind};
+use figaro_agent::delivery::{ChildEvent, OutsideEvent, TurnClosing, TurnEvent, TurnEventKind};
 use figaro_base::ids::RunId;
 use figaro_domain::tool::{Call, StatusKey, ToolStatus};
 use figaro_prompts::texts::{Locales, fill};
@@ -49,9 +49,9 @@ impl Printer {
     ///
     /// # Errors
     /// When standard output cannot be written.
-    pub(super) async fn tell(&mut self, told: Told) -> io::Result<()> {
+    pub(super) async fn tell(&mut self, told: OutsideEvent) -> io::Result<()> {
         match told {
-            Told::Event(event) => self.event(event).await,
+            OutsideEvent::Event(event) => self.event(event).await,
             told => {
                 self.note(told);
                 Ok(())
@@ -60,14 +60,16 @@ impl Printer {
     }
 
     /// Keeps what is told of the end of the turn, and prints nothing.
-    pub(super) fn note(&mut self, told: Told) {
+    pub(super) fn note(&mut self, told: OutsideEvent) {
         match told {
-            Told::Words(words) => self.words = words,
-            Told::Declined(words) => self.declined = Some(words),
-            Told::Event(TurnEvent { run, kind: TurnEventKind::Closed(closing) }) if self.is_own(run) => {
+            OutsideEvent::Words(words) => self.words = words,
+            OutsideEvent::Declined(words) => self.declined = Some(words),
+            OutsideEvent::Event(TurnEvent { run, kind: TurnEventKind::Closed(closing) })
+                if self.is_own(run) =>
+            {
                 self.closing = Some(*closing);
             }
-            Told::Event(_) => {}
+            OutsideEvent::Event(_) => {}
         }
     }
 
@@ -102,7 +104,7 @@ impl Printer {
                 self.tool_ended(&call.name, status, duration_ms).await
             }
             kind @ TurnEventKind::Closed(_) => {
-                self.note(Told::Event(TurnEvent { run, kind }));
+                self.note(OutsideEvent::Event(TurnEvent { run, kind }));
                 Ok(())
             }
             TurnEventKind::Started { .. }

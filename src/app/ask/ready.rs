@@ -12,7 +12,7 @@ use crate::app::environment::open_store;
 use crate::app::failure::Refusal;
 use crate::app::groups::Groups;
 use crate::app::parts::asking::{Asking, asking};
-use figaro_agent::delivery::Told;
+use figaro_agent::delivery::OutsideEvent;
 use figaro_agent::turn::question::Question;
 use figaro_agent::turn::unfinished::end_unfinished;
 use figaro_base::text::nearest;
@@ -28,7 +28,7 @@ pub(super) struct Ready {
     pub(super) question: Question,
     pub(super) place: Place,
     /// What the turn tells.
-    pub(super) told: UnboundedReceiver<Told>,
+    pub(super) told: UnboundedReceiver<OutsideEvent>,
 }
 
 /// The settings of turns whose questions come from the terminal: whoever sits there is the owner and nobody else is let in;

@@ -7,7 +7,7 @@ use super::draft::Draft;
 use crate::app::failure::Refusal;
 use crate::app::terminal::say;
 use figaro_base::clock::Clock;
-use figaro_domain::zone::{Told, read};
+use figaro_domain::zone::{ZoneMatch, read};
 
 const ZONE: &str = "DEFAULT_TIMEZONE";
 
@@ -28,16 +28,16 @@ pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut Draft, clock: &Cloc
             return Ok(());
         };
         match read(&text, clock.now(), None) {
-            Told::Zone(zone) => {
+            ZoneMatch::Zone(zone) => {
                 say(&format!("✓ {zone}"));
                 draft.set(ZONE, zone.name());
                 return Ok(());
             }
-            Told::Several(zones) => {
+            ZoneMatch::Several(zones) => {
                 let names: Vec<&str> = zones.iter().map(|zone| zone.name()).collect();
                 say(&format!("✗ That may be {}: type one of these.", names.join(" or ")));
             }
-            Told::Unknown => say("✗ No zone is known by that name."),
+            ZoneMatch::Unknown => say("✗ No zone is known by that name."),
         }
     }
 }

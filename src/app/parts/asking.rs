@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::base::{Base, Ground, Read};
+use super::base::{Base, BaseParts, Read};
 use super::ledger;
 use super::tools::{approvers, of_servers, without_chat};
 use super::turns::{Background, TurnParts, turns};
@@ -61,7 +61,7 @@ where
     let (clock, own, tracked) = (Clock::system(), Arc::new(settings.clone()), groups.clone());
     let (bot, channel) =
         (BotName { name: "Figaro".to_owned(), username: "figaro".to_owned() }, terminal.clone());
-    let base = Base::new(Ground {
+    let base = Base::new(BaseParts {
         settings: own,
         groups: tracked,
         clock,

@@ -75,7 +75,7 @@ pub(super) struct Read {
 }
 
 /// What a base stands on.
-pub(super) struct Ground {
+pub(super) struct BaseParts {
     pub(super) settings: Arc<Settings>,
     pub(super) groups: Groups,
     pub(super) clock: Clock,
@@ -123,8 +123,8 @@ fn broken(faults: &str) -> Refusal {
 
 impl Base {
     /// What turns of this channel are run with.
-    pub(super) fn new(ground: Ground) -> Self {
-        let Ground { settings, groups, clock, read, store, http, embedder, bot, channel } = ground;
+    pub(super) fn new(ground: BaseParts) -> Self {
+        let BaseParts { settings, groups, clock, read, store, http, embedder, bot, channel } = ground;
         let Read { prompts, locales, rules, .. } = read;
         store.records().set_pack_rules(prompts.packs().rules());
         Self {

@@ -24,7 +24,7 @@ use figaro_config::{AccessMode, AccessSettings, HttpSettings, Settings};
 use figaro_gateway::caller::Known;
 use figaro_gateway::gateway::Gateway;
 use figaro_gateway::hub::{GatewayDelivery, GatewayRunner, Hub};
-use figaro_gateway::listen::Door;
+use figaro_gateway::listen::Listener;
 use figaro_gateway::metrics::Meters;
 use figaro_gateway::{router, unanswered};
 use figaro_ledger::Ledger;
@@ -58,16 +58,16 @@ pub(super) struct GatewayTurns {
 /// The gateway, ready to be served.
 pub(in crate::app) struct Served {
     gateway: Gateway,
-    door: Door,
+    door: Listener,
 }
 
 /// The socket that the settings ask for.
 ///
 /// # Errors
 /// When it cannot be had, with what to do.
-pub(in crate::app) async fn door(settings: &HttpSettings) -> Result<Option<Door>, Refusal> {
+pub(in crate::app) async fn door(settings: &HttpSettings) -> Result<Option<Listener>, Refusal> {
     let Some(address) = settings.address else { return Ok(None) };
-    let opened = Door::open(address).await;
+    let opened = Listener::open(address).await;
     opened.map(Some).map_err(|error| {
         let why = match error.kind() {
             ErrorKind::PermissionDenied => "this account may not use it: choose a port above 1023".to_owned(),
@@ -135,7 +135,7 @@ impl GatewayTurns {
         base: &Base,
         ledger: &Arc<Ledger>,
         mailboxes: &Mailboxes,
-        door: Option<Door>,
+        door: Option<Listener>,
     ) -> Result<Served, Refusal> {
         let door = door.ok_or_else(|| Refusal("the HTTP gateway has no address".to_owned()))?;
         let gateway = Gateway {

@@ -15,7 +15,7 @@ mod upkeep;
 
 use std::sync::Arc;
 
-use self::base::{Base, Bot, Ground, Read};
+use self::base::{Base, BaseParts, Bot, Read};
 use self::gateway::{ByPlace, Served};
 use self::handles::{Tools, handles, late, task_cards};
 use self::router::{Onward, router};
@@ -222,7 +222,7 @@ async fn bot(
     let (described, policy_text) = (read.servers.clone(), read.policy_text.clone());
     let servers = Servers::start(described.servers.clone(), recipe, groups.back.clone());
     let (settings, groups, clock) = (Arc::new(settings.clone()), groups.clone(), clock.clone());
-    let ground = Ground { settings, groups, clock, read, store, http, embedder, bot: name, channel };
+    let ground = BaseParts { settings, groups, clock, read, store, http, embedder, bot: name, channel };
     let base = Base::new(ground);
     let approvers = approvers(&base);
     Ok(Bot { base, me, mcp, servers, described, policy_text, sender, live, approvers })

@@ -8,7 +8,7 @@ use figaro_domain::audit::AuditActor;
 use figaro_domain::chat::{AnswerWhen, ConfigPatch};
 use figaro_domain::conversation::Conversation;
 use figaro_domain::message::Inbound;
-use figaro_domain::profile::WishesPatch;
+use figaro_domain::profile::PreferencesPatch;
 use figaro_store::TurnEnd;
 
 use super::usage::spending;
@@ -55,7 +55,7 @@ pub(super) async fn a_group_that_moves_takes_everything_along(backend: &dyn Back
 
     let person = super::profiles::seen("Ann", 0);
     store.profiles().see(&person).await.unwrap();
-    let wish = WishesPatch { called: Some(Some("Chief".to_owned())), ..WishesPatch::default() };
+    let wish = PreferencesPatch { called: Some(Some("Chief".to_owned())), ..PreferencesPatch::default() };
     store.profiles().wish(&person.speaker.user, OLD, wish).await.unwrap();
 
     store.settings().migrate_chat(OLD, NEW).await.unwrap();

@@ -4,7 +4,7 @@ use chrono_tz::Tz;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::message::Speaker;
-use figaro_domain::profile::{Role, Seen, WishesPatch};
+use figaro_domain::profile::{PreferencesPatch, Role, Seen};
 
 use super::{Backend, at};
 
@@ -36,7 +36,7 @@ pub(super) async fn a_profile_is_kept(backend: &dyn Backend) {
 pub(super) async fn what_a_person_asked_for_is_kept_by_chat(backend: &dyn Backend) {
     let store = backend.open().await;
     let user = UserId::telegram(4);
-    let wish = WishesPatch {
+    let wish = PreferencesPatch {
         called: Some(Some("Annie".to_owned())),
         timezone: Some(Some(Tz::America__New_York)),
         language: None,

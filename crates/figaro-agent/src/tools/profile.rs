@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::typed::present;
 use super::{About, Tool, ToolContext, ToolError, typed, zone};
-use figaro_domain::profile::{MAX_CALLED_CHARS, MAX_LANGUAGE_CHARS, WishesPatch};
+use figaro_domain::profile::{MAX_CALLED_CHARS, MAX_LANGUAGE_CHARS, PreferencesPatch};
 use figaro_domain::tool::{Effect, StatusKey};
 use figaro_policy::access::Standing;
 use figaro_store::ProfileStore;
@@ -45,7 +45,7 @@ pub(crate) fn tool(store: ProfileStore) -> Arc<dyn Tool> {
                 return Err(ToolError::Denied(words.to_owned()));
             }
             let read_zone = |zone: Option<String>| zone.map(|zone| zone::read(&zone, &context)).transpose();
-            let patch = WishesPatch {
+            let patch = PreferencesPatch {
                 called: read_words(change.name, "name", MAX_CALLED_CHARS)?,
                 timezone: change.timezone.map(read_zone).transpose()?,
                 language: read_words(change.language, "language", MAX_LANGUAGE_CHARS)?,

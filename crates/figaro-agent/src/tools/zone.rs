@@ -3,7 +3,7 @@
 use chrono_tz::Tz;
 
 use super::{ToolContext, ToolError};
-use figaro_domain::zone::{self, Told};
+use figaro_domain::zone::{self, ZoneMatch};
 
 /// The zone of a city, of an IANA name, or of the time that it is there now.
 ///
@@ -12,15 +12,15 @@ use figaro_domain::zone::{self, Told};
 pub(super) fn read(text: &str, context: &ToolContext) -> Result<Tz, ToolError> {
     let text = text.trim();
     match zone::read(text, context.now, context.language.as_deref()) {
-        Told::Zone(zone) => Ok(zone),
-        Told::Several(zones) => {
+        ZoneMatch::Zone(zone) => Ok(zone),
+        ZoneMatch::Several(zones) => {
             let names: Vec<&str> = zones.iter().map(|zone| zone.name()).collect();
             let names = names.join(", ");
             Err(ToolError::ForModel(format!(
                 "timezone {text} may be several time zones, {names}: ask which, and give its name"
             )))
         }
-        Told::Unknown => Err(ToolError::ForModel(format!(
+        ZoneMatch::Unknown => Err(ToolError::ForModel(format!(
             "timezone {text} is not known: give a larger city nearby or an IANA time zone such as Europe/Riga, or \
              leave it out"
         ))),

@@ -325,10 +325,10 @@ impl Turns {
                 let (agent, pins) =
                     (prepared.setup.context.agent.agent_schema_uri.clone(), prepared.setup.pins.clone());
                 self.ender.tracer.note(question, TurnTrace::begun(turn.id, agent, pins)).await;
-                let kin = prepared.setup.kin.clone();
+                let scope = prepared.setup.scope.clone();
                 let outcome = self.executor.execute(prepared.run, &prepared.setup, question).await;
                 // What a child took that nobody has heard of belongs to the turn, too.
-                outcome.with_spent(kin.rest().await)
+                outcome.with_spent(scope.rest().await)
             }
             Err(outcome) => *outcome,
         }

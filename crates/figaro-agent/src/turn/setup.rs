@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::control::Control;
-use super::kin::{Kin, Voice};
 use super::log::StepLog;
+use super::scope::{TextSink, TurnScope};
 use super::taken_up::TakenUp;
 use crate::tools::{Registry, ToolContext};
 use figaro_base::ids::PinId;
@@ -40,9 +40,9 @@ pub(super) struct Setup {
     /// Ends the run, and says whether it may show or do something.
     pub(super) control: Control,
     /// What it has in common with the other runs of its turn.
-    pub(super) kin: Arc<Kin>,
+    pub(super) scope: Arc<TurnScope>,
     /// Where its words go while it writes them.
-    pub(super) voice: Voice,
+    pub(super) sink: TextSink,
     /// Of a child, the bounds at which it is told to hand back what it has.
     pub(super) bounds: Option<Bounds>,
 }

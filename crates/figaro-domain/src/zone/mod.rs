@@ -22,7 +22,7 @@ const MAX_ANSWER_CHARS: usize = 40;
 
 /// What somebody's words for a time zone mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
+pub enum ZoneMatch {
     /// The name stands for exactly this zone.
     Zone(Tz),
     /// One of these, 2 to 6, the likeliest first.
@@ -31,7 +31,7 @@ pub enum Told {
     Unknown,
 }
 
-impl Told {
+impl ZoneMatch {
     fn of(mut zones: Vec<Tz>) -> Self {
         zones.truncate(MAX_ZONES);
         match zones.as_slice() {
@@ -51,20 +51,20 @@ impl Told {
 /// - a distance from UTC: `UTC+3`, `+05:30`; zones that have it at `now`, then the fixed one
 /// - a time of day: `it is 14:20 here`; zones whose clocks show it at `now`, to the nearest quarter of an hour
 #[must_use]
-pub fn read(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Told {
-    find(text, now, language).map_or(Told::Unknown, |found| Told::of(found.zones))
+pub fn read(text: &str, now: DateTime<Utc>, language: Option<&str>) -> ZoneMatch {
+    find(text, now, language).map_or(ZoneMatch::Unknown, |found| ZoneMatch::of(found.zones))
 }
 
 /// As [`read`], but only if the text is likely meant as a zone at all; `None` for a question, for more than 40
 /// characters, and for names that are ordinary words ("nice", "reading").
 #[must_use]
-pub fn answer(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<Told> {
+pub fn answer(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<ZoneMatch> {
     let text = text.trim();
     if text.chars().count() > MAX_ANSWER_CHARS || text.contains(['?', '¿', '？', '؟', '\n']) {
         return None;
     }
     let found = find(text, now, language).filter(|found| found.sure)?;
-    Some(Told::of(found.zones))
+    Some(ZoneMatch::of(found.zones))
 }
 
 /// Zones to offer somebody whose client speaks this language, an IETF tag as Telegram sends it (`pt-br`): one to six, the

@@ -17,19 +17,19 @@ fn summer() -> DateTime<Utc> {
 }
 
 /// A told zone's name, or the names of several.
-fn shown(told: &Told) -> String {
+fn shown(told: &ZoneMatch) -> String {
     match told {
-        Told::Zone(zone) => zone.name().to_owned(),
-        Told::Several(zones) => zones.iter().map(|zone| zone.name()).collect::<Vec<_>>().join(" "),
-        Told::Unknown => "?".to_owned(),
+        ZoneMatch::Zone(zone) => zone.name().to_owned(),
+        ZoneMatch::Several(zones) => zones.iter().map(|zone| zone.name()).collect::<Vec<_>>().join(" "),
+        ZoneMatch::Unknown => "?".to_owned(),
     }
 }
 
-fn zones(told: Told) -> Vec<Tz> {
+fn zones(told: ZoneMatch) -> Vec<Tz> {
     match told {
-        Told::Zone(zone) => vec![zone],
-        Told::Several(zones) => zones,
-        Told::Unknown => Vec::new(),
+        ZoneMatch::Zone(zone) => vec![zone],
+        ZoneMatch::Several(zones) => zones,
+        ZoneMatch::Unknown => Vec::new(),
     }
 }
 
@@ -369,7 +369,7 @@ const NO_ANSWERS: &[&str] = &[
 #[test]
 fn only_what_is_likely_an_answer_is_taken_for_one() {
     for text in ANSWERS {
-        assert!(answer(text, winter(), Some("en")).is_some_and(|told| told != Told::Unknown), "{text}");
+        assert!(answer(text, winter(), Some("en")).is_some_and(|told| told != ZoneMatch::Unknown), "{text}");
     }
     for text in NO_ANSWERS {
         assert_eq!(answer(text, winter(), Some("en")), None, "{text}");
@@ -454,7 +454,7 @@ proptest! {
     fn no_text_breaks_it(text in ".{0,120}", language in proptest::option::of(".{0,12}"), at in 0_i64..4_000_000_000) {
         let now = Utc.timestamp_opt(at, 0).unwrap();
         let told = read(&text, now, language.as_deref());
-        if let Told::Several(zones) = &told {
+        if let ZoneMatch::Several(zones) = &told {
             prop_assert!((2..=6).contains(&zones.len()));
         }
         prop_assert!(!guesses(language.as_deref()).is_empty());

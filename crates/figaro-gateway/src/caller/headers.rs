@@ -11,7 +11,7 @@ const MAX_CLIENT: usize = 64;
 
 /// What the headers of a question ask for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Wishes {
+pub(crate) struct QuestionHeaders {
     /// The session that it belongs to; `None` for a question that stands alone.
     pub(crate) session: Option<String>,
     /// The model that answers.
@@ -28,7 +28,7 @@ pub(crate) struct Wishes {
     pub(crate) events: bool,
 }
 
-impl Wishes {
+impl QuestionHeaders {
     /// Reads them.
     ///
     /// # Errors

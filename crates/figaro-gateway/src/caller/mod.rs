@@ -15,7 +15,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 
 pub(crate) use self::account::{Account, Bytes, Room};
-pub(crate) use self::headers::Wishes;
+pub(crate) use self::headers::QuestionHeaders;
 use self::known::Keyed;
 pub use self::known::Known;
 pub(super) use self::names::header;
@@ -43,7 +43,7 @@ pub struct Caller {
 
 /// Where somebody talks.
 #[derive(Debug, Clone)]
-pub(crate) struct Spot {
+pub(crate) struct CallerPlace {
     /// The conversation.
     pub(crate) place: Place,
     /// The person, as turns know them.
@@ -95,8 +95,8 @@ impl Caller {
 
     /// This caller in a conversation. Somebody unknown is another person in each.
     #[must_use]
-    pub(crate) fn in_conversation(&self, conversation: Conversation) -> Spot {
-        Spot {
+    pub(crate) fn in_conversation(&self, conversation: Conversation) -> CallerPlace {
+        CallerPlace {
             place: Place::external(conversation),
             user: self.person().unwrap_or_else(|| self.unknown(conversation.chat)),
         }
@@ -111,9 +111,9 @@ impl Caller {
     /// The conversation of a question that stands alone: nobody else has it. All such questions are of one chat, so that the books of
     /// what was spent have one place for them; those of somebody unknown are booked to one such person of the tenant.
     #[must_use]
-    pub(crate) fn alone(&self) -> Spot {
+    pub(crate) fn alone(&self) -> CallerPlace {
         let user = self.person().unwrap_or_else(|| self.unknown("anonymous"));
-        Spot { place: Place::external(Conversation::unnamed(RequestId::new())), user }
+        CallerPlace { place: Place::external(Conversation::unnamed(RequestId::new())), user }
     }
 
     /// In words that no other has: who sees what this one began.

@@ -11,7 +11,7 @@ use super::super::hub::{Follower, Turn};
 use super::super::said::Said;
 use super::super::sse::{self, Dialect};
 use super::answer::{Frame, finish_reason, tool_call, usage};
-use figaro_agent::delivery::Told;
+use figaro_agent::delivery::OutsideEvent;
 
 /// What else a stream has.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,7 @@ pub(crate) fn chunks(frame: Frame, follower: Follower, wanted: Wanted) -> Respon
 }
 
 impl Dialect for Writing {
-    fn hear(&mut self, told: &Told) -> Vec<Event> {
+    fn hear(&mut self, told: &OutsideEvent) -> Vec<Event> {
         if let Some(words) = self.said.hear(told) {
             self.chunk(json!({"content": words}), None);
         } else if self.wanted.with_events {

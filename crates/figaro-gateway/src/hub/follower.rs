@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::turn::Turn;
-use figaro_agent::delivery::Told;
+use figaro_agent::delivery::OutsideEvent;
 
 /// Follows a turn from its beginning. When the last one is dropped before the turn is over, the turn is stopped.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Follower {
     }
 
     /// What it tells next; `None` once it is over and has told all.
-    pub(crate) async fn next(&mut self) -> Option<Arc<Told>> {
+    pub(crate) async fn next(&mut self) -> Option<Arc<OutsideEvent>> {
         loop {
             self.news.mark_unchanged();
             let (told, is_over) = self.turn.at(self.at);
@@ -45,7 +45,7 @@ impl Follower {
     }
 
     /// What comes of it once it is over, for as long as something may.
-    pub(crate) async fn next_after(&mut self) -> Option<Arc<Told>> {
+    pub(crate) async fn next_after(&mut self) -> Option<Arc<OutsideEvent>> {
         loop {
             self.news.mark_unchanged();
             let (told, _) = self.turn.at(self.at);
@@ -109,7 +109,7 @@ mod tests {
     async fn all(mut follower: Follower) -> Vec<String> {
         let mut words = Vec::new();
         while let Some(told) = follower.next().await {
-            let Told::Words(text) = &*told else { continue };
+            let OutsideEvent::Words(text) = &*told else { continue };
             words.push(text.clone());
         }
         words
@@ -122,13 +122,13 @@ mod tests {
         let (id, control) = (first.turn().id(), Control::default());
         let turn = hub.begin(id, &control).unwrap();
         for number in 0..50 {
-            turn.tell(Told::Words(number.to_string()));
+            turn.tell(OutsideEvent::Words(number.to_string()));
         }
         let late = Follower::new(hub.turn(id, "ann").unwrap());
         assert!(hub.turn(id, "bob").is_none());
         let telling = async {
             for number in 50..100 {
-                turn.tell(Told::Words(number.to_string()));
+                turn.tell(OutsideEvent::Words(number.to_string()));
                 tokio::task::yield_now().await;
             }
             hub.end(&turn);
@@ -152,7 +152,7 @@ mod tests {
             let late = hub.expect(asked());
             assert_eq!(all(late).await, Vec::<String>::new());
             assert!(!turn.is_over());
-            turn.tell(Told::Words("done".to_owned()));
+            turn.tell(OutsideEvent::Words("done".to_owned()));
             hub.end(&turn);
         };
         futures::join!(hub.settled(), others);
@@ -165,8 +165,8 @@ mod tests {
         let first = hub.expect(asked());
         let (id, conversation) = (first.turn().id(), first.turn().conversation());
         let turn = hub.begin(id, &Control::default()).unwrap();
-        turn.tell(Told::Words("one".to_owned()));
-        turn.tell(Told::Words("two".to_owned()));
+        turn.tell(OutsideEvent::Words("one".to_owned()));
+        turn.tell(OutsideEvent::Words("two".to_owned()));
         let mut slow = Follower::new(turn.clone());
         slow.next().await.unwrap();
         // One that runs tells the rest to those who are there.
@@ -174,13 +174,13 @@ mod tests {
         assert!(hub.turn(id, "ann").is_none() && hub.newest_in(conversation).is_none());
         assert!(hub.any_turn(id, "bob").is_none() && hub.any_turn(id, "ann").is_some(), "it can be stopped");
         assert_eq!(hub.open(), 1, "a stop waits for it");
-        turn.tell(Told::Words("three".to_owned()));
+        turn.tell(OutsideEvent::Words("three".to_owned()));
         hub.end(&turn);
         assert!(hub.any_turn(id, "ann").is_none());
         assert_eq!(all(first).await, ["one", "two", "three"]);
         let over = hub.expect(asked());
         let turn = hub.begin(over.turn().id(), &Control::default()).unwrap();
-        turn.tell(Told::Words("four".to_owned()));
+        turn.tell(OutsideEvent::Words("four".to_owned()));
         hub.end(&turn);
         hub.forget_caller("bob");
         assert!(hub.turn(turn.id(), "ann").is_some());

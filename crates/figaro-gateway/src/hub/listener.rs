@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Hub;
 use figaro_agent::channel::Channel;
-use figaro_agent::delivery::{Delivery, Listener, Told, TurnEvent, TurnEventKind};
+use figaro_agent::delivery::{Delivery, Listener, OutsideEvent, TurnEvent, TurnEventKind};
 use figaro_base::clock::Clock;
 use figaro_base::ids::RunId;
 use figaro_domain::delivery::{DeliveryEnd, PendingDelivery};
@@ -25,7 +25,7 @@ impl Listener for Hub {
             turns.runs.get(&event.run).cloned()
         };
         if let Some(turn) = turn {
-            turn.tell(Told::Event(event.clone()));
+            turn.tell(OutsideEvent::Event(event.clone()));
         }
     }
 }
@@ -52,7 +52,7 @@ impl Delivery for GatewayDelivery {
         if let Some(turn) =
             self.hub.current(delivery.place.conversation()).filter(|_| delivery.card.is_none())
         {
-            turn.tell(Told::Words(delivery.markdown.clone()));
+            turn.tell(OutsideEvent::Words(delivery.markdown.clone()));
         }
         let ended = self.outbox.end_delivery(delivery.id, DeliveryEnd::Whole, self.clock.now()).await;
         if let Err(error) = ended {
@@ -68,7 +68,7 @@ impl Delivery for GatewayDelivery {
 
     async fn decline(&self, message: &Inbound, words: &str) {
         if let Some(turn) = self.hub.current(message.place.conversation()) {
-            turn.tell(Told::Declined(words.to_owned()));
+            turn.tell(OutsideEvent::Declined(words.to_owned()));
         }
     }
 }

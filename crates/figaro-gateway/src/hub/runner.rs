@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::super::metrics::Meters;
 use super::{Cut, Hub, Turn, last, unnamed};
-use figaro_agent::delivery::Told;
+use figaro_agent::delivery::OutsideEvent;
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::pipeline::Turns;
 use figaro_agent::turn::question::Question;
@@ -80,7 +80,7 @@ impl GatewayRunner {
             }
             Err(error) => {
                 tracing::error!(%error, label = error.label(), "the last question of a session cannot be read");
-                turn.tell(Told::Declined(String::new()));
+                turn.tell(OutsideEvent::Declined(String::new()));
                 false
             }
         }

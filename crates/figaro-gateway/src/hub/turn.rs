@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::super::caller::{Account, Bytes, Room};
 use super::super::handover::{Handover, Mark};
-use figaro_agent::delivery::{Told, TurnClosing, TurnEnding, TurnEvent, TurnEventKind};
+use figaro_agent::delivery::{OutsideEvent, TurnClosing, TurnEnding, TurnEvent, TurnEventKind};
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_agent::turn::requested::{Left, Requested};
@@ -63,7 +63,7 @@ pub(crate) struct Turn {
 
 #[derive(Debug)]
 struct Log {
-    told: Vec<Arc<Told>>,
+    told: Vec<Arc<OutsideEvent>>,
     /// What is to be remembered of it is still to be told.
     teaches: bool,
     followers: usize,
@@ -218,8 +218,8 @@ impl Turn {
     /// The id of it in the store, once it has told something.
     fn run(&self) -> Option<RunId> {
         self.log().told.iter().find_map(|told| match &**told {
-            Told::Event(event) => Some(event.run),
-            Told::Words(_) | Told::Declined(_) => None,
+            OutsideEvent::Event(event) => Some(event.run),
+            OutsideEvent::Words(_) | OutsideEvent::Declined(_) => None,
         })
     }
 
@@ -231,8 +231,10 @@ impl Turn {
     #[must_use]
     pub(crate) fn closing(&self) -> Option<TurnClosing> {
         self.log().told.iter().rev().find_map(|told| match &**told {
-            Told::Event(TurnEvent { kind: TurnEventKind::Closed(closing), .. }) => Some((**closing).clone()),
-            Told::Event(_) | Told::Words(_) | Told::Declined(_) => None,
+            OutsideEvent::Event(TurnEvent { kind: TurnEventKind::Closed(closing), .. }) => {
+                Some((**closing).clone())
+            }
+            OutsideEvent::Event(_) | OutsideEvent::Words(_) | OutsideEvent::Declined(_) => None,
         })
     }
 
@@ -268,15 +270,15 @@ impl Turn {
         true
     }
 
-    pub(super) fn tell(&self, told: Told) {
+    pub(super) fn tell(&self, told: OutsideEvent) {
         let has_taught = match &told {
-            Told::Event(TurnEvent { kind: TurnEventKind::MemoryUpdated { .. }, .. }) => true,
+            OutsideEvent::Event(TurnEvent { kind: TurnEventKind::MemoryUpdated { .. }, .. }) => true,
             // Of a turn without an answer nothing may ever be read.
-            Told::Event(TurnEvent { kind: TurnEventKind::Closed(closing), .. }) => {
+            OutsideEvent::Event(TurnEvent { kind: TurnEventKind::Closed(closing), .. }) => {
                 closing.ending != TurnEnding::Answered
             }
-            Told::Event(_) | Told::Words(_) => false,
-            Told::Declined(_) => true,
+            OutsideEvent::Event(_) | OutsideEvent::Words(_) => false,
+            OutsideEvent::Declined(_) => true,
         };
         let mut log = self.log();
         log.teaches &= !has_taught;
@@ -364,7 +366,7 @@ impl Turn {
     }
 
     /// What it has told at this place, if it has told so much; and whether nothing more comes.
-    pub(super) fn at(&self, at: usize) -> (Option<Arc<Told>>, bool) {
+    pub(super) fn at(&self, at: usize) -> (Option<Arc<OutsideEvent>>, bool) {
         let log = self.log();
         (log.told.get(at).cloned(), matches!(log.state, State::Over(_)))
     }

@@ -10,7 +10,7 @@ use super::super::hub::{Follower, Turn};
 use super::super::said::Said;
 use super::super::sse::{self, Dialect};
 use super::answer::Frame;
-use figaro_agent::delivery::Told;
+use figaro_agent::delivery::OutsideEvent;
 use figaro_domain::tool::Call;
 
 struct Writing {
@@ -33,7 +33,7 @@ pub(crate) fn events(frame: Frame, follower: Follower) -> Response {
 }
 
 impl Dialect for Writing {
-    fn hear(&mut self, told: &Told) -> Vec<Event> {
+    fn hear(&mut self, told: &OutsideEvent) -> Vec<Event> {
         if let Some(words) = self.said.hear(told) {
             self.words(&words);
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::names::Names;
 use super::schema::schema;
 use crate::files::Fault;
-use crate::spot::Spot;
+use crate::yaml_place::YamlPlace;
 use figaro_domain::generation::Generation;
 use figaro_files::yaml::Misfit;
 
@@ -15,7 +15,7 @@ const INSTRUCTIONS: [&str; 4] = ["instructions", "prompt", "system", "system_pro
 /// The fault that a misfit of this text is, in plainer words where there are any.
 pub(super) fn fault(text: &str, misfit: Misfit) -> Fault {
     let fault = Fault::from(misfit);
-    let spot = Spot::of(text, fault.at);
+    let spot = YamlPlace::of(text, fault.at);
     let plainer = unknown_field(&fault.words)
         .or_else(|| spot.as_ref().and_then(|spot| spot.form(&fault.words, "description")))
         .or_else(|| spot.as_ref().and_then(|spot| value(spot, &fault.words)));
@@ -26,7 +26,7 @@ pub(super) fn fault(text: &str, misfit: Misfit) -> Fault {
 }
 
 /// What is wrong with a value.
-fn value(spot: &Spot<'_>, theirs: &str) -> Option<String> {
+fn value(spot: &YamlPlace<'_>, theirs: &str) -> Option<String> {
     let key = spot.key();
     Some(match theirs {
         "cannot deserialize null into string; use Option<String>" => match key {

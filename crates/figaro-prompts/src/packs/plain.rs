@@ -1,13 +1,13 @@
 //! What the reader of YAML says of a file that does not have the form of a pack, in the words of whoever wrote the file.
 
 use crate::files::Fault;
-use crate::spot::Spot;
+use crate::yaml_place::YamlPlace;
 use figaro_files::yaml::Misfit;
 
 /// The fault that a misfit of this text is, in plainer words where there are any.
 pub(super) fn fault(text: &str, misfit: Misfit) -> Fault {
     let fault = Fault::from(misfit);
-    let spot = Spot::of(text, fault.at);
+    let spot = YamlPlace::of(text, fault.at);
     let plainer = spot.as_ref().and_then(|spot| {
         spot.form(&fault.words, "render")
             .or_else(|| belongs(&fault.words))
@@ -40,7 +40,7 @@ fn belongs(theirs: &str) -> Option<String> {
 }
 
 /// What is wrong with a value.
-fn value(spot: &Spot<'_>, theirs: &str) -> Option<String> {
+fn value(spot: &YamlPlace<'_>, theirs: &str) -> Option<String> {
     let key = spot.key();
     Some(match theirs {
         "cannot deserialize null into string; use Option<String>" => {

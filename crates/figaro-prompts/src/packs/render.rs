@@ -68,7 +68,7 @@ fn value(book: &Book, entry: &Entry<'_>, name: &str) -> Option<Value> {
     let unit = field.form.unit();
     if let (Some(series), Some(_)) = (entry.kind.series, field.form.range()) {
         let trend = trend(&points(entry.history.iter().copied(), name), series.days)?;
-        let told = Told { trend, unit: unit.to_owned(), days: series.days, zone: book.zone() };
+        let told = ReadingsView { trend, unit: unit.to_owned(), days: series.days, zone: book.zone() };
         return Some(told.value());
     }
     let value = entry.record.value(name)?;
@@ -97,14 +97,14 @@ fn with_unit(number: &str, unit: &str) -> String {
 /// The readings of a field as a template has them: as a whole a sentence, or by parts (`last`, `at`, `change`, `min`, `max`,
 /// `count`, `unit`).
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct ReadingsView {
     pub(super) trend: Trend,
     pub(super) unit: String,
     pub(super) days: u32,
     pub(super) zone: Tz,
 }
 
-impl Told {
+impl ReadingsView {
     pub(super) fn value(self) -> Value {
         Value::from_object(self)
     }
@@ -114,7 +114,7 @@ impl Told {
     }
 }
 
-impl Object for Told {
+impl Object for ReadingsView {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
         ObjectRepr::Plain
     }

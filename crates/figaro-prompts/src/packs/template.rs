@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use minijinja::{Environment, UndefinedBehavior, Value};
 
-use super::render::Told;
+use super::render::ReadingsView;
 use figaro_base::text::{one_line, with_nearest};
 use figaro_domain::record::{Kind, Point, Trend};
 
@@ -61,7 +61,8 @@ fn sample(kind: &Kind, field: &str) -> Value {
     if kind.series.is_some() && field.form.range().is_some() {
         let last = Point { at: chrono::DateTime::UNIX_EPOCH, value: 1.0 };
         let trend = Trend { last, change: Some(0.5), min: 0.5, max: 1.0, count: 2 };
-        return Told { trend, unit: field.form.unit().to_owned(), days: 30, zone: chrono_tz::UTC }.value();
+        return ReadingsView { trend, unit: field.form.unit().to_owned(), days: 30, zone: chrono_tz::UTC }
+            .value();
     }
     Value::from("x")
 }

@@ -234,9 +234,9 @@ mod tests {
     use super::*;
     use figaro_domain::conversation::PrivatePart;
 
-    type Told = Vec<Result<Event, ProviderError>>;
+    type Events = Vec<Result<Event, ProviderError>>;
 
-    fn run(pieces: &[Value]) -> Told {
+    fn run(pieces: &[Value]) -> Events {
         let mut decoder = Decoder::new("gemini-3.5-flash", "made".into());
         let mut all = Vec::new();
         let mut take = |told: Result<Vec<Event>, ProviderError>| {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::*;
-use crate::http::testing::faults::{MINUTE, Subject, Told, ask, fault_suite, replying, request, told};
+use crate::http::testing::faults::{Events, MINUTE, Subject, ask, fault_suite, replying, request, told};
 use crate::http::testing::{End, HTTP, Reply, Server};
 use crate::{Event, Finish, Item, Search};
 use figaro_domain::conversation::PrivatePart;
@@ -92,7 +92,7 @@ impl Subject for Google {
         ]
     }
 
-    fn rich_told() -> Told {
+    fn rich_told() -> Events {
         let kept = json!([
             {"text": "На здоровье 👩‍👧!".len()},
             {"functionCall": "c1", "thoughtSignature": "S1"},
@@ -175,13 +175,13 @@ impl Subject for Google {
 
     /// What came, and that it broke off; between two events of an answer, that it is whole. The last event may lack the empty
     /// line behind it.
-    fn may_tell(told: &Told, at: usize, end: End) -> bool {
+    fn may_tell(told: &Events, at: usize, end: End) -> bool {
         let whole = Self::rich_told();
         if *told == whole {
             return at >= Self::rich().concat().trim_ascii_end().len();
         }
         let Some((last, rest)) = told.split_last() else { return false };
-        let rest: Told =
+        let rest: Events =
             rest.iter().filter(|event| !matches!(event, Ok(Event::Private(_)))).cloned().collect();
         let is_answer = !rest.is_empty();
         let fits = match last {
@@ -241,7 +241,7 @@ async fn reasoning_in_the_text_is_no_part_of_the_answer() {
         sse(&stop()).into(),
     ];
     let server = Server::replying(Reply::stream(pieces)).await;
-    let events: Told = ask::<Google>(&*provider(&server.base_url)).await;
+    let events: Events = ask::<Google>(&*provider(&server.base_url)).await;
     assert_eq!(events[0], said("Two loaves."), "{events:?}");
 }
 
@@ -287,7 +287,7 @@ async fn a_signature_that_is_not_accepted_is_left_out_and_the_rest_asked_again()
         let private = vec![PrivatePart { provider: NAME.into(), data }];
         let items = vec![Item::Assistant { text: "a".into(), calls: Vec::new(), private }, Item::user("b")];
         let request = Request::new(MODEL, "", items);
-        let events: Told = provider(&server.base_url).stream(request).collect().await;
+        let events: Events = provider(&server.base_url).stream(request).collect().await;
         assert!(matches!(events.last(), Some(Ok(Event::Completed { .. }))), "{events:?}");
         assert_eq!(server.heard.lock().unwrap().len(), 2);
     }
@@ -301,7 +301,7 @@ async fn a_signature_that_is_not_accepted_is_left_out_and_the_rest_asked_again()
 async fn a_name_that_no_model_has_is_not_asked_for() {
     for model in ["../../secret?", ""] {
         let request = Request::new(model, "", vec![Item::user("Hi")]);
-        let events: Told = provider("http://127.0.0.1:9").stream(request).collect().await;
+        let events: Events = provider("http://127.0.0.1:9").stream(request).collect().await;
         let [Err(error)] = events.as_slice() else { panic!("{events:?}") };
         assert!(error.label() == "unknown_model" && !error.to_string().contains("127.0.0.1"), "{error}");
     }
@@ -314,7 +314,7 @@ async fn a_name_goes_out_as_it_is() {
         let server = Server::replying(Reply::stream(vec![sse(&stop()).into()])).await;
         let request = Request::new(model, "", vec![Item::user("Hi")]);
         let expected = wire::body(&request, Signatures::Kept);
-        let _events: Told = provider(&server.base_url).stream(request).collect().await;
+        let _events: Events = provider(&server.base_url).stream(request).collect().await;
         let heard = server.heard.lock().unwrap();
         assert!(heard[0].head.starts_with(&format!("post /v1/models/{sent}:stream")), "{}", heard[0].head);
         assert_eq!(heard[0].body, expected);

@@ -24,7 +24,7 @@ const FIELDS: [&str; 5] = ["data", "event", "id", "retry", "error"];
 const OF_ANSWERS: [&str; 8] =
     ["choices", "candidates", "usageMetadata", "message", "output", "type", "done", "delta"];
 
-type Told = Vec<Result<Value, ProviderError>>;
+type Events = Vec<Result<Value, ProviderError>>;
 
 /// The values of an answer, in order: the first error ends them. A last value that is not whole is an answer that broke off, and
 /// so is a connection that fails; a body in which nothing is an answer comes from something else.
@@ -81,7 +81,7 @@ struct Seen {
 
 impl Body {
     /// The values that these bytes complete.
-    fn more(&mut self, bytes: &[u8]) -> Told {
+    fn more(&mut self, bytes: &[u8]) -> Events {
         let mut told = Vec::new();
         for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let held = self.document.as_ref().map_or(self.event.data.len(), Vec::len);
@@ -106,7 +106,7 @@ impl Body {
     }
 
     /// What the end of the body completes. A last line may lack its end, and a last event the empty line behind it.
-    fn end(&mut self) -> Told {
+    fn end(&mut self) -> Events {
         let line = std::mem::take(&mut self.line);
         let mut told = self.line(&line, false);
         if let Some(document) = self.document.take() {
@@ -128,7 +128,7 @@ impl Body {
         told
     }
 
-    fn line(&mut self, line: &[u8], is_whole: bool) -> Told {
+    fn line(&mut self, line: &[u8], is_whole: bool) -> Events {
         let line = line.strip_prefix(MARK).unwrap_or(line);
         if let Some(document) = &mut self.document {
             document.extend_from_slice(line);
@@ -145,7 +145,7 @@ impl Body {
     }
 
     /// A line of JSON; the first line of a body may be the first of a document.
-    fn json(&mut self, line: &[u8], is_whole: bool) -> Told {
+    fn json(&mut self, line: &[u8], is_whole: bool) -> Events {
         let is_first = !self.seen.events && !self.seen.answer && !self.seen.other;
         match serde_json::from_slice::<Value>(line) {
             Err(error) if is_first && is_whole && error.is_eof() => {
@@ -158,7 +158,7 @@ impl Body {
     }
 
     /// A field of an event or a comment.
-    fn field(&mut self, line: &[u8], is_whole: bool) -> Told {
+    fn field(&mut self, line: &[u8], is_whole: bool) -> Events {
         let at = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
         let (name, value) = line.split_at(at);
         let value = value.strip_prefix(b":").unwrap_or(value);
@@ -191,7 +191,7 @@ impl Body {
     }
 
     /// The event that an empty line ends. One without data says nothing, unless it is an error.
-    fn dispatch(&mut self) -> Told {
+    fn dispatch(&mut self) -> Events {
         let Pending { data, is_error, .. } = std::mem::take(&mut self.event);
         if !is_error {
             return if data.trim_ascii().is_empty() { Vec::new() } else { self.value(&data) };
@@ -202,7 +202,7 @@ impl Body {
     }
 
     /// A value, or those of a list; what is not JSON is passed over. Half a character spoils no more than itself.
-    fn value(&mut self, text: &[u8]) -> Told {
+    fn value(&mut self, text: &[u8]) -> Events {
         let text = String::from_utf8_lossy(text);
         let text = text.trim().trim_start_matches('\u{feff}');
         // A gateway may put one event into another.
@@ -257,11 +257,11 @@ mod tests {
 
     use super::*;
 
-    fn read(pieces: Vec<Result<Vec<u8>, ()>>) -> Told {
+    fn read(pieces: Vec<Result<Vec<u8>, ()>>) -> Events {
         futures::executor::block_on(values(stream::iter(pieces)).collect())
     }
 
-    fn whole(text: impl AsRef<[u8]>) -> Told {
+    fn whole(text: impl AsRef<[u8]>) -> Events {
         read(vec![Ok(text.as_ref().to_vec())])
     }
 
@@ -270,7 +270,7 @@ mod tests {
     }
 
     /// Reads it whole, byte by byte, and cut in two at each place.
-    fn all_ways(text: &[u8]) -> Told {
+    fn all_ways(text: &[u8]) -> Events {
         let told = whole(text);
         assert_eq!(read(text.iter().map(|byte| Ok(vec![*byte])).collect()), told, "byte by byte");
         for at in 0..=text.len() {
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn lines_and_documents_are_read_as_well() {
-        let cases: [(&str, Told); 10] = [
+        let cases: [(&str, Events); 10] = [
             (
                 "{\"done\": 1}\n\n  \r\nnot JSON\n{\"done\": 2}",
                 vec![Ok(json!({"done": 1})), Ok(json!({"done": 2}))],

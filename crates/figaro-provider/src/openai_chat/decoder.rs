@@ -213,10 +213,10 @@ mod tests {
     use figaro_domain::source::Source;
     use figaro_domain::tool::Call;
 
-    type Told = Vec<Result<Event, ProviderError>>;
+    type Events = Vec<Result<Event, ProviderError>>;
 
     /// What is told of these chunks and of the end behind them.
-    fn run_after(items: Vec<Item>, chunks: &[Value]) -> Told {
+    fn run_after(items: Vec<Item>, chunks: &[Value]) -> Events {
         let mut decoder = Decoder::new(&Request::new("m", "", items));
         let mut all = Vec::new();
         let mut take = |told: Result<Vec<Event>, ProviderError>| {
@@ -233,7 +233,7 @@ mod tests {
         all
     }
 
-    fn run(chunks: &[Value]) -> Told {
+    fn run(chunks: &[Value]) -> Events {
         run_after(vec![Item::user("Hi")], chunks)
     }
 
@@ -329,7 +329,7 @@ mod tests {
         });
         let mut read = 0;
         let mut decoder = Decoder::new(&Request::new("m", "", vec![Item::user("Hi")]));
-        let mut told: Told = Vec::new();
+        let mut told: Events = Vec::new();
         for chunk in endless {
             read += 1;
             told.extend(decoder.absorb(&chunk).unwrap().into_iter().map(Ok));
@@ -348,7 +348,7 @@ mod tests {
         let stop = || vec![text("a"), completed(Finish::Stop, None)];
         let early = || cut("the stream ended early");
         let twice = vec![text("a"), text("b"), completed(Finish::Length, None)];
-        let cases: Vec<(&str, Vec<Value>, Told)> = vec![
+        let cases: Vec<(&str, Vec<Value>, Events)> = vec![
             ("no [DONE]", vec![words("a"), end("stop")], stop()),
             ("no reason", vec![words("a"), done()], stop()),
             ("an empty reason", vec![words("a"), end(""), done()], stop()),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::*;
-use crate::http::testing::faults::{MINUTE, Subject, Told, ask, fault_suite, replying, request, told};
+use crate::http::testing::faults::{Events, MINUTE, Subject, ask, fault_suite, replying, request, told};
 use crate::http::testing::{End, HTTP, Reply, Server};
 use crate::{Event, Finish};
 use figaro_domain::conversation::PrivatePart;
@@ -72,7 +72,7 @@ fn rich_end() -> Vec<String> {
     vec![sse(&stop()), sse(&json!({"choices": [], "usage": usage})), "data: [DONE]\n\n".into()]
 }
 
-fn rich_events(usage: Option<Usage>) -> Told {
+fn rich_events(usage: Option<Usage>) -> Events {
     let call = |id: &str, name: &str, arguments: &str| Call {
         id: id.into(),
         name: name.into(),
@@ -110,7 +110,7 @@ impl Subject for Chat {
         [rich_start(), rich_end()].concat()
     }
 
-    fn rich_told() -> Told {
+    fn rich_told() -> Events {
         rich_events(counted())
     }
 
@@ -175,7 +175,7 @@ impl Subject for Chat {
 
     /// Up to its reason an answer has broken off, unless it was closed in good order between two events; from there on it is whole,
     /// counted or not. The last event may lack the empty line behind it.
-    fn may_tell(told: &Told, at: usize, end: End) -> bool {
+    fn may_tell(told: &Events, at: usize, end: End) -> bool {
         if at >= rich_start().concat().len() + sse(&stop()).len() {
             let uncounted = Self::rich().concat().len() - "data: [DONE]\n\n".len();
             let is_counted = at >= uncounted || (end == End::Finish && at + 2 >= uncounted);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::http::testing::faults::{Subject, Told, ask, fault_suite, replying, request, told};
+use crate::http::testing::faults::{Events, Subject, ask, fault_suite, replying, request, told};
 use crate::http::testing::{End, HTTP, Reply};
 use crate::{Event, Finish};
 use figaro_domain::conversation::PrivatePart;
@@ -64,7 +64,7 @@ impl Subject for Responses {
         ]
     }
 
-    fn rich_told() -> Told {
+    fn rich_told() -> Events {
         let call = Call { id: "call_1".into(), name: "f".into(), arguments: "{\"a\":\"é\"}".into() };
         let usage = Some(Usage { input: 9, cached: 4, output: 3 });
         vec![
@@ -124,7 +124,7 @@ impl Subject for Responses {
 
     /// What came, and that it broke off; between two events of an answer, that it is whole. The last event may lack the empty
     /// line behind it.
-    fn may_tell(told: &Told, at: usize, end: End) -> bool {
+    fn may_tell(told: &Events, at: usize, end: End) -> bool {
         let whole = Self::rich_told();
         if *told == whole {
             return at >= Self::rich().concat().trim_ascii_end().len();

@@ -17,7 +17,7 @@ use figaro_base::text::one_line;
 use figaro_domain::chat::{ChatConfig, ConfigPatch, Place};
 use figaro_domain::message::Inbound;
 use figaro_domain::task::{State, Task};
-use figaro_domain::zone::{self, Told};
+use figaro_domain::zone::{self, ZoneMatch};
 use figaro_memory::facts::{Said, may_hold_fact};
 use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
@@ -220,9 +220,9 @@ impl Zones {
             return self.card(asker).await;
         }
         match zone::read(argument, self.cards.now(), asker.language.as_deref()) {
-            Told::Zone(zone) => self.set(asker, zone).await,
-            Told::Several(zones) => Ok(self.clocks(asker).which(&zones)),
-            Told::Unknown => {
+            ZoneMatch::Zone(zone) => self.set(asker, zone).await,
+            ZoneMatch::Several(zones) => Ok(self.clocks(asker).which(&zones)),
+            ZoneMatch::Unknown => {
                 let words = one_line(argument, WORDS_CHARS);
                 let complaint = fill(texts.zone_unknown(), &[("value", &words)]);
                 let card = Card::text(format!("{complaint} {}", texts.zone_type()));
@@ -252,7 +252,7 @@ impl Zones {
             return None;
         }
         match told {
-            Told::Zone(zone) => {
+            ZoneMatch::Zone(zone) => {
                 let mut card = match self.set(&asker, zone).await {
                     Ok(card) => card,
                     Err(error) => self.cards.failed(&asker, &error),
@@ -261,8 +261,8 @@ impl Zones {
                 card.buttons.retain(|row| row.len() > 1);
                 Some(card)
             }
-            Told::Several(zones) => Some(self.clocks(&asker).which(&zones)),
-            Told::Unknown => None,
+            ZoneMatch::Several(zones) => Some(self.clocks(&asker).which(&zones)),
+            ZoneMatch::Unknown => None,
         }
     }
 

@@ -69,7 +69,7 @@ struct Slot<'a> {
 }
 
 /// The outcome of sending the messages of a delivery.
-struct Came {
+struct SendOutcome {
     /// The fingerprint of each of its messages.
     prints: Vec<u64>,
     /// Whether Telegram has confirmed all messages.
@@ -130,7 +130,7 @@ impl Delivery for TelegramDelivery {
                 }
             }
         }
-        let came = Came { prints, is_whole: end == DeliveryEnd::Whole, sent };
+        let came = SendOutcome { prints, is_whole: end == DeliveryEnd::Whole, sent };
         if self.clear(&delivery, live, &came, stop).await == Err(Unsent::Stopping) {
             return;
         }
@@ -192,7 +192,7 @@ impl TelegramDelivery {
         &self,
         delivery: &PendingDelivery,
         mut live: Vec<LiveMessage>,
-        Came { prints, is_whole, sent }: &Came,
+        SendOutcome { prints, is_whole, sent }: &SendOutcome,
         stop: &CancellationToken,
     ) -> Result<(), Unsent> {
         if *is_whole {

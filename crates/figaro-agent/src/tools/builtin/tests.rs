@@ -241,8 +241,8 @@ async fn no_built_in_tool_is_named_elsewhere() {
         ("store/src/records/erasure/tried", ""),
         // The audit log has its name too, and what is offered is made of the files that do the work.
         ("tools/records/base", ": remove_record"),
-        ("store/src/records/erasure/wishes", ": set_config"),
-        ("store/src/records/erasure/wishes", ": set_profile"),
+        ("store/src/records/erasure/set_texts", ": set_config"),
+        ("store/src/records/erasure/set_texts", ": set_profile"),
         ("store/src/settings", ": set_config"),
         ("store/src/records/erasure/lists", ""),
         // What owners are told of their files of agents, which list the tools that ask others.

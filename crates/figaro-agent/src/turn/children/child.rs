@@ -13,10 +13,10 @@ use crate::delivery::{ChildEvent, TurnEventKind};
 use crate::tools::{Registry, ToolContext};
 use crate::turn::control::{CancelReason, Control};
 use crate::turn::execute::{Driven, Halt};
-use crate::turn::kin::{Unheard, Voice};
 use crate::turn::log::StepLog;
 use crate::turn::prepare::{form, keeping, read_in_hand, split_in_hand};
 use crate::turn::run::{Answer, Run};
+use crate::turn::scope::{TextSink, Unheard};
 use crate::turn::setup::{Bounds, Setup};
 use crate::turn::taken_up::{Stored, TakenUp, take_up};
 use crate::turn::window::items_of;
@@ -66,8 +66,11 @@ impl Family {
         // One that has sent its answer into the chat itself says nothing more.
         let words = if speaks && counts && !by.spoke { outcome.text.as_str() } else { "" };
         // What a person has seen when they stopped the turn stays.
-        let said =
-            if speaks && !self.kin.control.is_ended() { self.kin.floor.end(child.id, words) } else { None };
+        let said = if speaks && !self.scope.control.is_ended() {
+            self.scope.speakers.end(child.id, words)
+        } else {
+            None
+        };
         outcome.left = left(&by, said);
         let spent = self.with_unheard(&child, spent);
         let outcome = self.children.store.end(&child, outcome, spent).await?;
@@ -79,15 +82,15 @@ impl Family {
     /// What a child took, with what children of its own took whose end it has not heard of.
     fn with_unheard(&self, child: &ChildRun, spent: ChildSpent) -> ChildSpent {
         let mut all = ToolSpent { usage: spent.usage, nano_usd: spent.nano_usd };
-        all.add(self.kin.take_unheard(child.id));
-        self.kin.add_unheard(Unheard { parent: child.parent, child: child.id, spent: all });
+        all.add(self.scope.take_unheard(child.id));
+        self.scope.add_unheard(Unheard { parent: child.parent, child: child.id, spent: all });
         ChildSpent { usage: all.usage, nano_usd: all.nano_usd }
     }
 
     fn publish(&self, life: &Life, event: ChildEvent) {
         let (child, agent) = (life.child.id, life.found.agent.name.clone());
         let bus = &self.children.executor.caller.bus;
-        bus.publish(self.kin.root, TurnEventKind::Child { child, agent, event });
+        bus.publish(self.scope.root, TurnEventKind::Child { child, agent, event });
     }
 
     /// What is to be executed; where nothing is, how the child ends.
@@ -100,10 +103,10 @@ impl Family {
         let taken_up = take_up(&*log, stored, None).await?;
         let model = found.agent.model.clone().unwrap_or_else(|| context.agent.default_model.clone());
         // What children took before a restart, or before a person was waited for, counts.
-        let before = self.children.store.of_run(self.kin.root).await?;
+        let before = self.children.store.of_run(self.scope.root).await?;
         let before = before.iter().filter(|child| child.depth == 1).map(|child| child.usage.total());
         let tokens = self.children.tokens.saturating_sub(before.sum());
-        let tree = match self.kin.open_tree(&executor.ledger, &model, tokens) {
+        let tree = match self.scope.open_tree(&executor.ledger, &model, tokens) {
             Ok(tree) => tree,
             Err(error) => return Ok(Err(of_ledger(&error))),
         };
@@ -138,25 +141,25 @@ impl Family {
             },
             model,
             tools: self.tools(&found.tools),
-            settings: Generation::nearest([self.ground.settings, found.agent.settings]),
+            settings: Generation::nearest([self.child_context.settings, found.agent.settings]),
             options: Options::default(),
             instructions,
             pins: Vec::new(),
             control,
-            kin: self.kin.clone(),
-            voice: self.voice(life),
+            scope: self.scope.clone(),
+            sink: self.sink(life),
             bounds: Some(bounds),
         };
         Ok(Ok(Ready { run, setup, until: bounds.until, ends: now + left }))
     }
 
-    fn voice(&self, life: &Life) -> Voice {
-        let (floor, child) = (self.kin.floor.clone(), life.child.id);
+    fn sink(&self, life: &Life) -> TextSink {
+        let (speakers, child) = (self.scope.speakers.clone(), life.child.id);
         match life.speaks {
-            true => Voice::Speaking { floor, child },
-            false => Voice::Working {
+            true => TextSink::Speaking { speakers, child },
+            false => TextSink::Working {
                 bus: self.children.executor.caller.bus.clone(),
-                root: self.kin.root,
+                root: self.scope.root,
                 child,
                 agent: life.found.agent.name.clone(),
             },
@@ -164,8 +167,8 @@ impl Family {
     }
 
     fn tools(&self, tools: &Arc<Registry>) -> Arc<Registry> {
-        let tools = tools.looking_back(self.ground.has_keys, self.ground.has_more);
-        keeping(Arc::new(tools), &self.ground.records)
+        let tools = tools.looking_back(self.child_context.has_keys, self.child_context.has_more);
+        keeping(Arc::new(tools), &self.child_context.records)
     }
 
     /// The machine of a child, as far as it had come before a restart, and its system prompt.
@@ -181,18 +184,18 @@ impl Family {
             agent: Some(prompts.agents().instructions(agent)),
             persona: None,
             own_persona: None,
-            ..self.ground.view.clone()
+            ..self.child_context.view.clone()
         })?;
         let data = life.asked.data.as_ref().map(|data| serde_json::Value::Object(data.clone()).to_string());
         let asked = ChildView { input: life.asked.input.clone(), data, speaks: life.speaks };
-        let mut items = self.ground.items.clone();
+        let mut items = self.child_context.items.clone();
         items.push(Item::user(prompts.child(&asked)?));
         let (in_hand, done) = split_in_hand(stored, life.child.checkpoint.as_ref(), taken_up);
         let side_effects = done.iter().chain(in_hand.iter().filter(|message| message.tool.is_none()));
         let side_effects: Vec<SideEffects> = side_effects.map(|message| message.side_effects()).collect();
         // No person has a part in it.
         let render = |message: &Message| Ok(Item::user(message.text.clone()));
-        let Earlier { keys, kept } = self.ground.earlier.clone();
+        let Earlier { keys, kept } = self.child_context.earlier.clone();
         let run = Run::new(items, self.children.max_passes)
             .having_done(items_of(&done, &render)?)
             .after(Earlier { keys, kept })

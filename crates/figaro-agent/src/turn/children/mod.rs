@@ -14,9 +14,9 @@ use tokio::sync::oneshot;
 
 use self::life::Life;
 use super::execute::Executor;
-use super::kin::Kin;
-use super::prepare::{Agents, Found, Ground, Prepared};
+use super::prepare::{Agents, ChildContext, Found, Prepared};
 use super::report::Reporter;
+use super::scope::TurnScope;
 use crate::tools::{Asked, Subagents, ToolContext, ToolError, ToolOutput};
 use figaro_base::ids::RunId;
 use figaro_domain::agent::Agent;
@@ -52,9 +52,9 @@ pub struct Children {
 #[derive(Debug, Clone)]
 struct Family {
     children: Children,
-    kin: Arc<Kin>,
+    scope: Arc<TurnScope>,
     turn: Arc<ActiveTurn>,
-    ground: Arc<Ground>,
+    child_context: Arc<ChildContext>,
     /// The run that asks.
     parent: RunId,
     /// How deep that stands.
@@ -71,23 +71,23 @@ impl Children {
     /// # Errors
     /// When the store fails.
     pub(super) async fn join(&self, prepared: &mut Prepared) -> Result<(), StoreError> {
-        let Some(ground) = prepared.ground.take() else { return Ok(()) };
+        let Some(child_context) = prepared.child_context.take() else { return Ok(()) };
         let setup = &mut prepared.setup;
         if setup.turn.checkpoint.is_some() {
             let children = self.store.of_run(setup.turn.id).await?;
             let ended = children.into_iter().filter_map(|child| child.outcome);
             let said: Vec<Said> = ended.flat_map(|outcome| outcome.left.said).collect();
-            setup.kin.floor.seed(&prepared.run.untold_of(said));
+            setup.scope.speakers.seed(&prepared.run.untold_of(said));
         }
         let family = Family {
             children: self.clone(),
-            kin: setup.kin.clone(),
+            scope: setup.scope.clone(),
             turn: Arc::new(setup.turn.clone()),
             parent: setup.turn.id,
             depth: 0,
-            agents: ground.agents.clone(),
+            agents: child_context.agents.clone(),
             is_heard: true,
-            ground: Arc::new(ground),
+            child_context: Arc::new(child_context),
         };
         setup.context.agents = Arc::new(family);
         Ok(())
@@ -99,7 +99,7 @@ impl Subagents for Family {
     async fn ask(&self, context: &ToolContext, asked: Asked) -> Result<ToolOutput, ToolError> {
         let found = self.find(&asked.agent)?;
         let _place = match asked.takes_over {
-            true => Some(self.kin.take_place(self.parent).ok_or_else(|| refused(ONE_IN_PLACE))?),
+            true => Some(self.scope.take_place(self.parent).ok_or_else(|| refused(ONE_IN_PLACE))?),
             false => None,
         };
         if self.depth >= MAX_DEPTH {
@@ -108,7 +108,7 @@ impl Subagents for Family {
             )));
         }
         let new = NewChild {
-            root: self.kin.root,
+            root: self.scope.root,
             parent: self.parent,
             call: context.call.clone(),
             chat: context.place.chat,
@@ -162,12 +162,12 @@ impl Family {
 
     /// Runs a child to its end. It runs beside whoever waits for it, so that it can say how it ended when that gives up.
     async fn live(&self, life: Life) -> Result<(ChildOutcome, ChildSpent), ToolError> {
-        let control = self.kin.control.child();
+        let control = self.scope.control.child();
         // Whoever gives up waiting ends it.
         let ends = control.cancel.clone().drop_guard();
         let (done, ended) = oneshot::channel();
         let (family, child) = (self.clone(), life.child.clone());
-        self.kin.tasks.spawn("child", async move {
+        self.scope.tasks.spawn("child", async move {
             let outcome = family.run(life, control).await;
             drop(done.send(outcome));
         });
@@ -181,7 +181,7 @@ impl Family {
             Err(_panicked) => {
                 let outcome = ChildOutcome::because(ChildEnd::Failed, "a fault within the bot");
                 let spent = ChildSpent { usage: child.usage, nano_usd: child.nano_usd };
-                self.kin.floor.end(child.id, "");
+                self.scope.speakers.end(child.id, "");
                 Ok((self.children.store.end(&child, outcome, spent).await?, spent))
             }
         }

@@ -131,7 +131,7 @@ impl Executor {
 
     /// What was written, with all that people have heard of the children.
     fn with_heard(answer: Answer, setup: &Setup) -> Answer {
-        let heard = setup.kin.floor.heard_beside(&answer.said);
+        let heard = setup.scope.speakers.heard_beside(&answer.said);
         answer.saying(heard)
     }
 
@@ -168,14 +168,14 @@ impl Executor {
                 match run.next() {
                     Step::Done(_) | Step::Ask { .. } => {}
                     Step::CallTools(_) => {
-                        setup.voice.end_pass();
+                        setup.sink.end_pass();
                         self.record(&run, Some(said), setup).await?;
                     }
                     // Nothing is stored of an answer that is written anew.
                     Step::CallModel { .. } => {
                         let says_nothing = run.models().len() < models;
                         tracing::info!(run = %setup.turn.id, says_nothing, "an answer is written anew: it had no word, promised what no task was stored for, or did not fit its form");
-                        setup.voice.end_pass();
+                        setup.sink.end_pass();
                         self.record(&run, None, setup).await?;
                     }
                 }
@@ -250,7 +250,7 @@ impl Executor {
         let payer = setup.context.payer();
         let question = Plain::question(&request);
         let by = setup.drawn_by();
-        let call = match setup.kin.tree(by) {
+        let call = match setup.scope.tree(by) {
             Some(tree) => self.ledger.call_within(Drawing { tree: &tree, by }, order, request, payer).await,
             None => self.ledger.call(order, request, payer).await,
         };
@@ -328,7 +328,7 @@ impl Executor {
         let can_ask = setup.context.can_ask && self.has_room(setup).await;
         let addresses = run.addresses().clone();
         let by = setup.drawn_by();
-        let tree = setup.kin.tree(by).map(|tree| TreeShare { tree, by });
+        let tree = setup.scope.tree(by).map(|tree| TreeShare { tree, by });
         let context = ToolContext { addresses, can_ask, tree, ..setup.context.clone() };
         let (log, session) = (&*setup.log, setup.turn.session);
         let records = Records { log, session, turn: setup.turn.id };
@@ -339,7 +339,7 @@ impl Executor {
         };
         let run = run.tools_answered(results);
         // What its children took is part of what it took now.
-        setup.kin.take_unheard(setup.log.run());
+        setup.scope.take_unheard(setup.log.run());
         Ok(run)
     }
 

@@ -71,11 +71,11 @@ impl Plain {
 pub(super) fn show(event: &Event, setup: &Setup) {
     match event {
         Event::TextDelta(text) => {
-            if !setup.voice.is_seen() || setup.control.commit() {
-                setup.voice.write(text.clone());
+            if !setup.sink.is_seen() || setup.control.commit() {
+                setup.sink.write(text.clone());
             }
         }
-        Event::Reasoned => setup.voice.end_pass(),
+        Event::Reasoned => setup.sink.end_pass(),
         Event::Answering(_)
         | Event::Lost(_)
         | Event::ToolCall(_)

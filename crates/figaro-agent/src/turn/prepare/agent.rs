@@ -22,12 +22,12 @@ pub struct Agents {
     all_tools: Arc<Registry>,
     servers: ServerTools,
     /// What was made of the agents when they last changed.
-    latest: Arc<Mutex<Option<Arc<Staff>>>>,
+    latest: Arc<Mutex<Option<Arc<AgentTools>>>>,
 }
 
 /// The agents of one moment with their tools. A turn takes it once and goes by it to its end.
 #[derive(Debug)]
-pub(super) struct Staff {
+pub(super) struct AgentTools {
     agents: Arc<AgentSet>,
     /// The tools of each agent, by its name.
     tools: BTreeMap<String, Arc<Registry>>,
@@ -79,17 +79,21 @@ impl Agents {
     }
 
     /// The agents of this moment.
-    pub(super) fn now(&self) -> Arc<Staff> {
+    pub(super) fn now(&self) -> Arc<AgentTools> {
         let (agents, changes) = (self.prompts.agents(), self.servers.changes());
         let mut latest = self.latest.lock();
         match &*latest {
-            Some(staff) if Arc::ptr_eq(&staff.agents, &agents) && staff.changes == changes => staff.clone(),
-            _ => latest.insert(Arc::new(Staff::new(agents, self, changes))).clone(),
+            Some(agent_tools)
+                if Arc::ptr_eq(&agent_tools.agents, &agents) && agent_tools.changes == changes =>
+            {
+                agent_tools.clone()
+            }
+            _ => latest.insert(Arc::new(AgentTools::new(agents, self, changes))).clone(),
         }
     }
 }
 
-impl Staff {
+impl AgentTools {
     fn new(agents: Arc<AgentSet>, all: &Agents, changes: u64) -> Self {
         let all_tools = all.all_tools.clone();
         let tools = |agent: &Agent| {

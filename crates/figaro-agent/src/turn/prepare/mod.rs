@@ -20,13 +20,13 @@ pub use self::persona::PersonaLoader;
 use self::readable::unreadable;
 use super::control::Control;
 use super::error::TurnError;
-use super::kin::{Kin, Voice};
 use super::log::TurnLog;
 use super::outcome::Outcome;
 use super::question::Question;
 use super::report::Reporter;
 use super::requested::Requested;
 use super::run::{Answer, Run, Shown};
+use super::scope::{TextSink, TurnScope};
 use super::setup::Setup;
 use super::taken_up::TakenUp;
 use crate::delivery::Bus;
@@ -89,12 +89,12 @@ pub(super) struct Prepared {
     pub(super) run: Run,
     pub(super) setup: Setup,
     /// Taken by whatever gives the turn its agents to ask.
-    pub(super) ground: Option<Ground>,
+    pub(super) child_context: Option<ChildContext>,
 }
 
 /// What the children of a turn begin with.
 #[derive(Debug)]
-pub(super) struct Ground {
+pub(super) struct ChildContext {
     /// The conversation before the turn, and its question.
     pub(super) items: Vec<Item>,
     /// Which of them are from before the question.
@@ -120,9 +120,9 @@ fn settings(of_chat: [Generation; 2], agent: Option<&Agent>) -> Generation {
 }
 
 /// What the children of a turn begin with.
-fn ground(loaded: &Loaded, agent: Option<&Agent>, settings: Generation) -> Ground {
+fn child_context(loaded: &Loaded, agent: Option<&Agent>, settings: Generation) -> ChildContext {
     let window = &loaded.window;
-    Ground {
+    ChildContext {
         items: window.items.clone(),
         earlier: window.earlier.clone(),
         view: window.view.clone(),
@@ -213,10 +213,10 @@ impl Preparer {
         let first = question.parts.first().ok_or_else(|| failed(TurnError::Internal))?;
         let requested = question.requested.as_deref();
         let (config, is_known) = self.config(turn, first.place.chat, requested).await.map_err(failed)?;
-        let staff = self.agents.now();
-        let part = staff.part(question, is_known.then_some(&config)).map_err(failed)?;
+        let agent_tools = self.agents.now();
+        let part = agent_tools.part(question, is_known.then_some(&config)).map_err(failed)?;
         let agent = part.agent.as_deref();
-        let chosen = staff.model(turn, question, &config, agent);
+        let chosen = agent_tools.model(turn, question, &config, agent);
         let model = chosen.unwrap_or_else(|| self.models.default_model().clone());
         let options = self.options(requested, &model).map_err(failed)?;
         let texts = self.locales.of(first.language.as_deref());
@@ -229,7 +229,7 @@ impl Preparer {
             self.records.books.with(first.place.chat, &config),
         );
         let book = self.reporter.or_without(book, "records");
-        let told = agent.and_then(|agent| staff.instructions(agent));
+        let told = agent.and_then(|agent| agent_tools.instructions(agent));
         let chosen = Chosen {
             config: &config,
             model: &model,
@@ -244,12 +244,12 @@ impl Preparer {
         let tools = with_own(part.tools, requested);
         let tools = keeping(offered(&tools, &loaded), &records);
         let of_chat = [config.settings, persona.settings];
-        let ground = Some(Ground { records, ..ground(&loaded, agent, Generation::nearest(of_chat)) });
+        let child_context = child_context(&loaded, agent, Generation::nearest(of_chat));
         let form = form_of(requested, agent).map_err(failed)?;
         let called = Some(&*tools).filter(|_| self.models.capabilities(&model).is_none_or(|can| can.tools));
         let order = self.models.order(&model);
         let run = self.run(loaded, question, &taken_up, called).shaped(form).asking(order);
-        let kin = Kin::new(turn.id, control.clone(), self.bus.clone(), &run.untold());
+        let scope = TurnScope::new(turn.id, control.clone(), self.bus.clone(), &run.untold());
         let setup = Setup {
             turn: turn.clone(),
             log: Arc::new(TurnLog { store: self.conversations.clone(), turn: turn.clone() }),
@@ -262,11 +262,11 @@ impl Preparer {
             instructions,
             pins,
             control: control.clone(),
-            voice: Voice::of_turn(kin.floor.clone()),
-            kin,
+            sink: TextSink::of_turn(scope.speakers.clone()),
+            scope,
             bounds: None,
         };
-        Ok(Prepared { run, setup, ground })
+        Ok(Prepared { run, setup, child_context: Some(ChildContext { records, ..child_context }) })
     }
 
     /// What the answer is bound to.

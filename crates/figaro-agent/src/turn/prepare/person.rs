@@ -7,7 +7,7 @@ use super::super::question::Question;
 use super::super::report::Reporter;
 use figaro_domain::chat::ChatConfig;
 use figaro_domain::message::Speaker;
-use figaro_domain::profile::{Role, Seen, UserProfile, Wishes};
+use figaro_domain::profile::{Preferences, Role, Seen, UserProfile};
 use figaro_policy::access::Standing;
 use figaro_prompts::PersonView;
 use figaro_store::{ProfileStore, StoreError};
@@ -50,7 +50,7 @@ fn seen(speaker: &Speaker, language: Option<String>, standing: Standing, at: Dat
 }
 
 /// What is not told already: names stand in the message, and the date is that of the chat's zone.
-fn view(wishes: Wishes, standing: Standing, zone: Tz, now: DateTime<Utc>) -> Option<PersonView> {
+fn view(wishes: Preferences, standing: Standing, zone: Tz, now: DateTime<Utc>) -> Option<PersonView> {
     let other = wishes.timezone.filter(|own| *own != zone);
     let clock = |own: Tz| now.with_timezone(&own).format("%a %H:%M").to_string();
     let view = PersonView {

@@ -12,7 +12,7 @@ use super::{Duration, End, Reply, Server, TcpListener, Value};
 use crate::{Event, EventStream, Item, Provider, ProviderError, Request};
 
 /// What a stream told.
-pub(crate) type Told = Vec<Result<Event, ProviderError>>;
+pub(crate) type Events = Vec<Result<Event, ProviderError>>;
 
 /// How long the providers of these tests are silent before they have stalled.
 pub(crate) const IDLE: Duration = Duration::from_millis(400);
@@ -54,10 +54,10 @@ pub(crate) trait Subject: 'static {
     fn rich() -> Vec<String>;
 
     /// What that tells.
-    fn rich_told() -> Told;
+    fn rich_told() -> Events;
 
     /// The same without what is made up anew each time.
-    fn known(told: Told) -> Told {
+    fn known(told: Events) -> Events {
         told
     }
 
@@ -84,7 +84,7 @@ pub(crate) trait Subject: 'static {
     }
 
     /// Whether this is what the rich stream may tell when it ends in this way at this byte, before its last.
-    fn may_tell(told: &Told, at: usize, end: End) -> bool;
+    fn may_tell(told: &Events, at: usize, end: End) -> bool;
 }
 
 /// The tests of a [`Subject`], one by one.
@@ -145,17 +145,17 @@ pub(crate) fn request<S: Subject>(text: &str) -> Request {
     Request::new(S::MODEL, "Be brief.", vec![Item::user(text)])
 }
 
-pub(crate) async fn ask<S: Subject>(provider: &dyn Provider) -> Told {
+pub(crate) async fn ask<S: Subject>(provider: &dyn Provider) -> Events {
     S::known(heard(provider.stream(request::<S>("Hi"))).await)
 }
 
 /// All that is told but for what only the bill is made of.
-async fn heard(answer: EventStream) -> Told {
+async fn heard(answer: EventStream) -> Events {
     answer.filter(|event| std::future::ready(!matches!(event, Ok(Event::Unseen(_))))).collect().await
 }
 
 /// What a patient provider tells of a server that gives this answer.
-pub(crate) async fn told<S: Subject>(reply: Reply) -> Told {
+pub(crate) async fn told<S: Subject>(reply: Reply) -> Events {
     ask::<S>(&*patient::<S>(&replying::<S>(reply).await)).await
 }
 
@@ -172,7 +172,7 @@ fn rich_bytes<S: Subject>() -> Vec<u8> {
 }
 
 /// Asks with each number in the question, several at a time.
-async fn ask_with_each<S: Subject>(server: &Server, most: usize) -> Vec<(usize, Told)> {
+async fn ask_with_each<S: Subject>(server: &Server, most: usize) -> Vec<(usize, Events)> {
     let provider = patient::<S>(server);
     let calls = (0..=most).map(|at| {
         let answer = provider.stream(request::<S>(&format!("number {at}.")));
@@ -253,7 +253,7 @@ pub(crate) async fn an_event_that_is_missing_or_comes_twice_ends_well<S: Subject
         doubled.insert(at, missing.remove(at));
         for events in [missing, doubled] {
             let server = replying::<S>(stream_of::<S>(&events)).await;
-            let told: Told = patient::<S>(&server).stream(request::<S>("Hi")).collect().await;
+            let told: Events = patient::<S>(&server).stream(request::<S>("Hi")).collect().await;
             let ends = told.iter().filter(|event| matches!(event, Err(_) | Ok(Event::Completed { .. })));
             assert_eq!(ends.count(), 1, "event {at}: {told:?}");
             let mut ids = HashSet::new();

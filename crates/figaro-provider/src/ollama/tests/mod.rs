@@ -5,7 +5,7 @@ use tokio::net::TcpListener;
 
 use super::*;
 use crate::http::testing::faults::{
-    IDLE, MINUTE, Subject, Told, ask, calls, fault_suite, replying, request, told,
+    Events, IDLE, MINUTE, Subject, ask, calls, fault_suite, replying, request, told,
 };
 use crate::http::testing::{End, HTTP, Reply, Server};
 use crate::{Event, Finish, Image, Item, ToolSpec};
@@ -108,7 +108,7 @@ impl Subject for Native {
         ]
     }
 
-    fn rich_told() -> Told {
+    fn rich_told() -> Events {
         let call = |id: &str| Call { id: id.into(), name: "f".into(), arguments: "{\"a\":\"é\"}".into() };
         let thoughts = PrivatePart { provider: "ollama".into(), data: json!({"thinking": "hm, é"}) };
         vec![
@@ -125,7 +125,7 @@ impl Subject for Native {
     }
 
     /// With `made` in place of ids that were made up.
-    fn known(mut told: Told) -> Told {
+    fn known(mut told: Events) -> Events {
         for event in &mut told {
             if let Ok(Event::ToolCall(call)) = event
                 && call.id.len() == 31
@@ -182,7 +182,7 @@ impl Subject for Native {
     }
 
     /// An answer that ends with a line is taken for one that was cut by its length; amid a line it has broken off.
-    fn may_tell(told: &Told, at: usize, end: End) -> bool {
+    fn may_tell(told: &Events, at: usize, end: End) -> bool {
         let whole = Self::rich().concat();
         let tail = whole.as_bytes()[..at].rsplit(|byte| *byte == b'\n').next().unwrap().trim_ascii();
         let is_broken = !tail.is_empty() && serde_json::from_slice::<Value>(tail).is_err();
@@ -197,7 +197,7 @@ impl Subject for Native {
             Err(ProviderError::Cut(_)) => is_broken || !has_text || end == End::Break,
             _ => false,
         };
-        let rest: Told =
+        let rest: Events =
             rest.iter().filter(|event| !matches!(event, Ok(Event::Private(_)))).cloned().collect();
         fits && rest == Self::rich_told()[..rest.len()]
     }
@@ -245,7 +245,7 @@ async fn the_context_fits_the_request_or_the_request_the_context_or_nothing_is_s
     let told = |words: usize, instructions: &str| {
         let (items, instructions) = (vec![Item::user("word ".repeat(words))], instructions.to_owned());
         let request = Request { items, instructions, ..request::<Native>("Hi") };
-        provider.stream(request).collect::<Told>()
+        provider.stream(request).collect::<Events>()
     };
     let asked = |words| told(words, "Be brief.");
     // The thoughts have room too; what was needed is kept for a while.

@@ -64,7 +64,7 @@ async fn refused_tools_are_left_out_and_stay_out() {
     let provider = provider(&server.base_url, None);
     assert!(provider.capabilities("m").tools);
     for (asked, chats_so_far) in [(1, 2), (2, 3)] {
-        let events: Told = provider.stream(with_tools("m")).collect().await;
+        let events: Events = provider.stream(with_tools("m")).collect().await;
         assert_eq!((&events[0], events.len()), (&Ok(Event::TextDelta("a".into())), 2), "{asked}");
         assert_eq!(calls::<Native>(&server).len(), chats_so_far);
         assert!(!provider.capabilities("m:latest").tools);
@@ -80,7 +80,7 @@ async fn a_refusal_of_tools_that_were_not_sent_is_an_error() {
     let expected = ProviderError::Refused("m does not support tools".into());
     assert_eq!(ask::<Native>(&provider(&server.base_url, None)).await, [Err(expected.clone())]);
     assert_eq!(calls::<Native>(&server).len(), 1);
-    let events: Told = provider(&server.base_url, None).stream(with_tools("m")).collect().await;
+    let events: Events = provider(&server.base_url, None).stream(with_tools("m")).collect().await;
     assert_eq!(events, [Err(expected)]);
     assert_eq!(calls::<Native>(&server).len(), 3, "it was sent again once");
 }
@@ -96,7 +96,7 @@ async fn what_a_model_cannot_do_is_left_out() {
     let image = Image { mime_type: "image/png".into(), base64: "aGk=".into() };
     let items = vec![Item::User { text: "Look".into(), images: vec![image] }];
     let provider = provider(&server.base_url, None);
-    let events: Told = provider.stream(Request { items, ..with_tools("llava") }).collect().await;
+    let events: Events = provider.stream(Request { items, ..with_tools("llava") }).collect().await;
     assert_eq!(events.len(), 1, "{events:?}");
     let body = &calls::<Native>(&server)[0];
     assert_eq!((body.get("tools"), body.get("think")), (None, None));

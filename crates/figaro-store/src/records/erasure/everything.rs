@@ -9,7 +9,7 @@ use super::super::super::key;
 use super::super::super::table::Table;
 use super::super::super::tables::Tables;
 use super::super::{children, external, facts, parked, people, tasks, undos};
-use super::doomed::sessions_of;
+use super::to_erase::sessions_of;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::erasure::Erased;
 use figaro_domain::profile::Consent;

@@ -1,7 +1,7 @@
 //! What was found of what is to be erased.
 
-use super::doomed::Doomed;
 use super::needles::Needles;
+use super::to_erase::ToErase;
 use super::tried::Tried;
 use figaro_base::ids::SessionId;
 use figaro_domain::conversation::Message;
@@ -10,7 +10,7 @@ use figaro_domain::conversation::Message;
 #[derive(Debug)]
 pub(crate) struct Found {
     /// The messages and sessions.
-    pub(super) doomed: Doomed,
+    pub(super) to_erase: ToErase,
     /// The texts that go.
     pub(super) texts: Needles,
     /// The same, and each of their sentences.

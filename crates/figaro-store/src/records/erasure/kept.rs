@@ -20,13 +20,13 @@ use figaro_domain::summary::Summary;
 pub(super) fn made_of(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
-    Found { doomed, texts, .. }: &Found,
+    Found { to_erase, texts, .. }: &Found,
     what: &Erasure,
     erased: &mut Erased,
 ) -> Result<(), Fault> {
-    let (entries, telegram) = (doomed.entries(), doomed.telegram());
+    let (entries, telegram) = (to_erase.entries(), to_erase.telegram());
     let is_source = |id: Option<EntryId>, place: Option<EntryKey>| {
-        id.is_some_and(|id| entries.contains(&id)) || place.is_some_and(|place| doomed.has(place))
+        id.is_some_and(|id| entries.contains(&id)) || place.is_some_and(|place| to_erase.has(place))
     };
     let is_pinned = |pin: &Pin| {
         let is_shown = pin.telegram.is_some_and(|message| telegram.contains(&message));
@@ -34,13 +34,13 @@ pub(super) fn made_of(
             || texts.stand_in(serde_json::to_string(&pin.content).unwrap_or_default().as_bytes());
         // The zone of the chat and what people agreed to hold in all of its sessions.
         let is_of_chat = matches!(pin.about, Some(SystemPin::Zone | SystemPin::Consent));
-        (doomed.has_session(pin.session) && !is_of_chat)
+        (to_erase.has_session(pin.session) && !is_of_chat)
             || is_source(pin.source_message_id, pin.source)
-            || pin.turn.is_some_and(|turn| doomed.turns.contains(&turn))
+            || pin.turn.is_some_and(|turn| to_erase.turns.contains(&turn))
             || is_shown
             || holds_words()
     };
-    for item in tables.pins.scan(&key::chat(doomed.chat))? {
+    for item in tables.pins.scan(&key::chat(to_erase.chat))? {
         let (key, pin) = item?;
         if is_pinned(&pin) || is_theirs(&pin, what) {
             changes.remove(&tables.pins, key);
@@ -48,9 +48,9 @@ pub(super) fn made_of(
             erased.pins += usize::from(pin.pin_type != PinType::System);
         }
     }
-    for session in doomed.touched() {
-        let is_whole = doomed.has_session(session);
-        let covers = |summary: &Summary| doomed.has_any_of(session, summary.start..=summary.end);
+    for session in to_erase.touched() {
+        let is_whole = to_erase.has_session(session);
+        let covers = |summary: &Summary| to_erase.has_any_of(session, summary.start..=summary.end);
         for item in tables.summaries.scan(&key::id(session))? {
             let (key, summary) = item?;
             if is_whole {
@@ -76,7 +76,7 @@ pub(super) fn made_of(
     let mut gone: BTreeMap<UserId, BTreeSet<MemoryId>> = BTreeMap::new();
     for item in tables.memories.scan(&[])? {
         let (key, memory) = item?;
-        let is_made = memory.sources().any(|source| entries.contains(&source)) || doomed.has(memory.source);
+        let is_made = memory.sources().any(|source| entries.contains(&source)) || to_erase.has(memory.source);
         if is_made || is_of_theirs(&memory, what) {
             changes.remove(&tables.memories, key);
             erased.memories += usize::from(memory.is_active());

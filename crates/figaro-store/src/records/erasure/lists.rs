@@ -12,9 +12,9 @@ use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
 use super::super::tasks;
-use super::doomed::Doomed;
 use super::everything::remove_task;
-use super::wishes::repeats;
+use super::set_texts::repeats;
+use super::to_erase::ToErase;
 use figaro_base::ids::{NoteId, TaskId};
 use figaro_domain::conversation::{Message, Role};
 use figaro_domain::erasure::Erased;
@@ -35,21 +35,21 @@ struct Made {
 pub(super) fn clear(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
-    doomed: &Doomed,
+    to_erase: &ToErase,
     erased: &mut Erased,
 ) -> Result<(), Fault> {
-    let made = made(doomed);
-    let asked = doomed.messages().filter(|message| message.role == Role::User);
+    let made = made(to_erase);
+    let asked = to_erase.messages().filter(|message| message.role == Role::User);
     let said: Vec<String> = asked.map(|message| message.text.to_lowercase()).collect();
     let is_said = |text: &str| said.iter().any(|said| repeats(text, said));
     for note in made.notes {
-        let key = key::note(doomed.chat, note);
+        let key = key::note(to_erase.chat, note);
         if tables.notes.find(&key)?.is_some_and(|note| is_said(&note.content) || is_said(&note.key)) {
             changes.remove(&tables.notes, key);
             erased.notes += 1;
         }
     }
-    let tasks = if made.tasks.is_empty() { Vec::new() } else { tasks::of_chat(tables, doomed.chat)? };
+    let tasks = if made.tasks.is_empty() { Vec::new() } else { tasks::of_chat(tables, to_erase.chat)? };
     for task in tasks.iter().filter(|task| made.tasks.contains(&task.id)) {
         if is_said(&task.prompt) || task.title.as_deref().is_some_and(is_said) {
             remove_task(tables, changes, erased, task)?;
@@ -59,9 +59,9 @@ pub(super) fn clear(
 }
 
 /// What the results of these calls name.
-fn made(doomed: &Doomed) -> Made {
+fn made(to_erase: &ToErase) -> Made {
     let mut made = Made::default();
-    for call in doomed.messages() {
+    for call in to_erase.messages() {
         let Some(tool) = call.tool.as_ref().map(|tool| tool.tool_name.as_str()) else { continue };
         if tool == NOTER {
             made.notes.extend(named::<NoteId>(call, "note_id"));

@@ -1,11 +1,10 @@
-//! What people have Figaro forget: which records go (`doomed`, `everything`), what was made of them
+//! What people have Figaro forget: which records go (`to_erase`, `everything`), what was made of them
 //! (`kept`), which records lose what was taken from them (`saved`), which notes and tasks the model made for them (`lists`), what it made of settings (`wishes`), what else holds a trace of them (`traces`), and how what is to be forgotten is
 //! found (`find`). Whatever is erased, the files of the store are to be rewritten after it (`due`).
 //!
 //! Chats are long, and nobody else writes while somebody does. So what goes is found first, part by part (`parts`), while others
 //! write; then it is erased at once, if nothing was written in the sessions that were looked through.
 
-mod doomed;
 mod everything;
 mod exchange;
 mod find;
@@ -15,9 +14,10 @@ mod lists;
 mod needles;
 mod parts;
 mod saved;
+mod set_texts;
+mod to_erase;
 mod traces;
 mod tried;
-mod wishes;
 
 use std::collections::BTreeSet;
 
@@ -39,20 +39,20 @@ use figaro_domain::erasure::{Erasure, Forgotten};
 
 /// Finds what is to be erased.
 pub(crate) fn look_for(store: &impl Looks, what: &Erasure) -> Result<Found, Fault> {
-    let sessions = store.look(|tables| doomed::sessions_of(tables, what.chat()))?;
-    let doomed = doomed::find(store, what, &sessions)?;
-    let said = doomed.texts();
+    let sessions = store.look(|tables| to_erase::sessions_of(tables, what.chat()))?;
+    let to_erase = to_erase::find(store, what, &sessions)?;
+    let said = to_erase.texts();
     let texts = Needles::of(said.iter().cloned());
     let sentences = traces::sentences(&said, &BTreeSet::new());
-    let records = store.look(|tables| saved::named(tables, &doomed, &sentences, what))?;
+    let records = store.look(|tables| saved::named(tables, &to_erase, &sentences, what))?;
     let parts = traces::sentences(&said, &records);
-    let tried = tried::Tried::of(&doomed, &said);
-    let traces = match doomed.is_empty() {
+    let tried = tried::Tried::of(&to_erase, &said);
+    let traces = match to_erase.is_empty() {
         true => Vec::new(),
-        false => traces::find(store, &doomed, traces::Words { parts: &parts, tried: &tried }, &sessions)?,
+        false => traces::find(store, &to_erase, traces::Words { parts: &parts, tried: &tried }, &sessions)?,
     };
     let sessions = sessions.into_iter().map(|session| session.id).collect();
-    Ok(Found { doomed, texts, sentences, parts, tried, traces, sessions })
+    Ok(Found { to_erase, texts, sentences, parts, tried, traces, sessions })
 }
 
 /// Whether what was found is still all there is, if messages of these sessions (by their keys) were written since.
@@ -62,10 +62,10 @@ pub(crate) fn is_whole(
     what: &Erasure,
     written: &BTreeSet<Vec<u8>>,
 ) -> Result<bool, Fault> {
-    let sessions = doomed::sessions_of(tables, what.chat())?;
+    let sessions = to_erase::sessions_of(tables, what.chat())?;
     let is_same = sessions.iter().map(|session: &Session| &session.id).eq(&found.sessions);
     let is_written = || found.sessions.iter().any(|session| written.contains(&key::id(session)));
-    Ok(is_same && !is_written() && found.doomed.is_background_as(&doomed::background(tables, what)?))
+    Ok(is_same && !is_written() && found.to_erase.is_background_as(&to_erase::background(tables, what)?))
 }
 
 /// Erases what was found, unless an answer is being written in the chat.
@@ -76,23 +76,23 @@ pub(crate) fn erase(
     what: &Erasure,
     now: DateTime<Utc>,
 ) -> Result<Forgotten, Fault> {
-    found.doomed.take_waiting(tables)?;
-    if !found.doomed.is_empty() && found.doomed.is_busy(tables)? {
+    found.to_erase.take_waiting(tables)?;
+    if !found.to_erase.is_empty() && found.to_erase.is_busy(tables)? {
         return Ok(Forgotten::Busy);
     }
-    let mut erased = found.doomed.remove(tables, changes)?;
+    let mut erased = found.to_erase.remove(tables, changes)?;
     kept::made_of(tables, changes, found, what, &mut erased)?;
     saved::clear(tables, changes, found, what, &mut erased)?;
     traces::clear(tables, changes, found)?;
-    receptions::forget(tables, changes, what, &found.doomed.telegram())?;
+    receptions::forget(tables, changes, what, &found.to_erase.telegram())?;
     match what {
         Erasure::Said(..) => {
-            lists::clear(tables, changes, &found.doomed, &mut erased)?;
-            wishes::clear(tables, changes, &found.doomed)?;
+            lists::clear(tables, changes, &found.to_erase, &mut erased)?;
+            set_texts::clear(tables, changes, &found.to_erase)?;
         }
         // People tidy up conversations, and expect to find their notes and reminders after that.
         Erasure::Session(conversation, _) => {
-            wishes::clear(tables, changes, &found.doomed)?;
+            set_texts::clear(tables, changes, &found.to_erase)?;
             // The name of the whole stays: by it the notes are found.
             if conversation.topic.is_some() {
                 external::forget(tables, changes, &key::conversation(*conversation))?;
@@ -100,7 +100,7 @@ pub(crate) fn erase(
         }
         Erasure::Chat(chat, user) => everything::of_chat(tables, changes, &mut erased, *chat, user)?,
         Erasure::Person(chat, user) => {
-            wishes::clear(tables, changes, &found.doomed)?;
+            set_texts::clear(tables, changes, &found.to_erase)?;
             everything::of_person(tables, changes, &mut erased, *chat, user)?;
         }
     }

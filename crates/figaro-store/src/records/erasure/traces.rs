@@ -11,10 +11,10 @@ use super::super::super::snapshot::QUARANTINE;
 use super::super::super::table::Table;
 use super::super::super::tables::Tables;
 use super::super::{children, index, write};
-use super::doomed::Doomed;
 use super::found::{Found, Trace};
 use super::needles::Needles;
 use super::parts::{self, Looks};
+use super::to_erase::ToErase;
 use super::tried::Tried;
 use crate::engine::Keys;
 use figaro_base::ids::{MessageId, RecordId, RunId};
@@ -36,36 +36,36 @@ const FORGOTTEN: &str = r#"{"success":false,"error":"what was read here was forg
 
 /// Clears what holds something of erased messages.
 pub(super) fn clear(tables: &Tables<'_>, changes: &mut Changes<'_>, found: &Found) -> Result<(), Fault> {
-    let Found { doomed, texts, parts, tried, traces, .. } = found;
+    let Found { to_erase, texts, parts, tried, traces, .. } = found;
     let words = Words { parts, tried };
-    if doomed.is_empty() {
+    if to_erase.is_empty() {
         return Ok(());
     }
-    for turn in &doomed.turns {
+    for turn in &to_erase.turns {
         of_turn(tables, changes, *turn)?;
     }
-    let entries = doomed.entries();
+    let entries = to_erase.entries();
     for entry in &entries {
         changes.remove(&tables.imported, key::id(*entry));
     }
     for (key, outgoing) in tables.deliveries.scan(&[])?.collect::<Result<Vec<_>, _>>()? {
         let delivery = outgoing.delivery;
         if delivery.entry.is_some_and(|entry| entries.contains(&entry))
-            || doomed.turns.contains(&delivery.run)
+            || to_erase.turns.contains(&delivery.run)
         {
             changes.remove(&tables.deliveries, key);
         }
     }
-    copies(tables, changes, doomed, texts)?;
-    unreadable(tables, changes, doomed, texts)?;
+    copies(tables, changes, to_erase, texts)?;
+    unreadable(tables, changes, to_erase, texts)?;
     for Trace { message, has_read } in traces {
         changes.put(&tables.messages, key::message(message.session, message.index), message)?;
         if *has_read {
             forget_read(tables, changes, message, words)?;
         }
     }
-    in_background(tables, changes, doomed)?;
-    index::drop_all(tables, changes, doomed.chat)
+    in_background(tables, changes, to_erase)?;
+    index::drop_all(tables, changes, to_erase.chat)
 }
 
 /// The records of a turn beside its messages.
@@ -84,22 +84,22 @@ fn of_turn(tables: &Tables<'_>, changes: &mut Changes<'_>, turn: RunId) -> Resul
 fn copies(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
-    doomed: &Doomed,
+    to_erase: &ToErase,
     texts: &Needles,
 ) -> Result<(), Fault> {
     for (key, parked) in tables.parked.scan(&[])?.collect::<Result<Vec<_>, _>>()? {
-        if parked.turn.conversation.chat == doomed.chat {
+        if parked.turn.conversation.chat == to_erase.chat {
             remove_if_copy(changes, &tables.parked, key, texts)?;
         }
     }
     for (key, change) in tables.config_changes.scan(&[])?.collect::<Result<Vec<_>, _>>()? {
-        if change.chat == doomed.chat {
+        if change.chat == to_erase.chat {
             remove_if_copy(changes, &tables.config_changes, key, texts)?;
         }
     }
-    children::forget_words(tables, changes, doomed.chat, |bytes| texts.stand_in(bytes))?;
+    children::forget_words(tables, changes, to_erase.chat, |bytes| texts.stand_in(bytes))?;
     for undo in tables.undos.list(&[])? {
-        if undo.asked_in == doomed.chat {
+        if undo.asked_in == to_erase.chat {
             remove_if_copy(changes, &tables.undos, key::id(undo.run), texts)?;
         }
     }
@@ -122,24 +122,24 @@ fn remove_if_copy<T: serde::de::DeserializeOwned>(
 fn unreadable(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
-    doomed: &Doomed,
+    to_erase: &ToErase,
     texts: &Needles,
 ) -> Result<(), Fault> {
-    let chat = doomed.chat.to_string();
+    let chat = to_erase.chat.to_string();
     for item in tables.unreadable.scan(&[])? {
         let (key, aside) = item?;
         if aside.text.contains(&chat) {
             changes.remove(&tables.unreadable, key);
         }
     }
-    let of_chat = key::chat(doomed.chat);
+    let of_chat = key::chat(to_erase.chat);
     let ids: Vec<Vec<u8>> =
-        doomed.whole_sessions().map(key::id).chain(doomed.turns.iter().map(key::id)).collect();
+        to_erase.whole_sessions().map(key::id).chain(to_erase.turns.iter().map(key::id)).collect();
     let quarantine: Table<'_, serde_json::Value> = Table::new(QUARANTINE, tables.snapshot);
     for entry in quarantine.entries(&[])? {
         let (key, bytes) = entry?;
         let place = key.iter().position(|byte| *byte == 0).map_or(&key[..], |zero| &key[zero + 1..]);
-        let is_of_chat = doomed.is_all && place.starts_with(&of_chat);
+        let is_of_chat = to_erase.is_all && place.starts_with(&of_chat);
         if is_of_chat || ids.iter().any(|id| place.starts_with(id)) || texts.stand_in(&bytes) {
             changes.remove(&quarantine, key);
         }
@@ -150,18 +150,18 @@ fn unreadable(
 /// Finds quotes of what goes, and what tools have read, in the messages of these sessions that stay.
 pub(super) fn find(
     store: &impl Looks,
-    doomed: &Doomed,
+    to_erase: &ToErase,
     words: Words<'_>,
     sessions: &[Session],
 ) -> Result<Vec<Trace>, Fault> {
-    let gone = doomed.telegram();
+    let gone = to_erase.telegram();
     let marks = Needles::of([RESULT, QUOTES, NOTED].map(str::to_owned));
     let mut traces = Vec::new();
-    for session in sessions.iter().filter(|session| !doomed.has_session(session.id)) {
+    for session in sessions.iter().filter(|session| !to_erase.has_session(session.id)) {
         parts::each(store, session.id, 0, |tables, (key, bytes)| {
             // Few have any of these, and decoding all messages of a long chat takes long.
             let message = marks.stand_in(&bytes).then(|| tables.messages.decode(&key, bytes)).flatten();
-            let message = message.filter(|message| !doomed.has(message.key()));
+            let message = message.filter(|message| !to_erase.has(message.key()));
             traces.extend(message.and_then(|message| trace_in(message, &gone, words)));
             Ok(ControlFlow::Continue(()))
         })?;
@@ -255,12 +255,12 @@ fn forget_read(
 }
 
 /// Quotes of what goes in messages beside the bot.
-fn in_background(tables: &Tables<'_>, changes: &mut Changes<'_>, doomed: &Doomed) -> Result<(), Fault> {
-    let gone = doomed.telegram();
-    for item in tables.background.scan(&key::chat(doomed.chat))? {
+fn in_background(tables: &Tables<'_>, changes: &mut Changes<'_>, to_erase: &ToErase) -> Result<(), Fault> {
+    let gone = to_erase.telegram();
+    for item in tables.background.scan(&key::chat(to_erase.chat))? {
         let (key, mut message) = item?;
         let is_quoting = message.quotes.as_ref().is_some_and(|quoted| is_of(quoted, &gone));
-        if is_quoting && !doomed.has_background(&key) {
+        if is_quoting && !to_erase.has_background(&key) {
             message.quotes = None;
             changes.put(&tables.background, key, &message)?;
         }

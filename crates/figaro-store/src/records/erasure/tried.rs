@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::doomed::Doomed;
+use super::to_erase::ToErase;
 
 /// The tools of records that are called with words.
 const TOOLS: [&str; 2] = ["save_record", "list_records"];
@@ -16,8 +16,8 @@ pub(super) struct Tried(String);
 
 impl Tried {
     /// What was said in messages that go, and what record tools were called with for them.
-    pub(super) fn of(doomed: &Doomed, said: &[String]) -> Self {
-        let called = doomed.messages().filter_map(|message| message.tool.as_ref());
+    pub(super) fn of(to_erase: &ToErase, said: &[String]) -> Self {
+        let called = to_erase.messages().filter_map(|message| message.tool.as_ref());
         let called = called.filter(|tool| TOOLS.contains(&tool.tool_name.as_str()));
         let all = said.iter().map(String::as_str).chain(called.map(|tool| tool.tool_arguments.as_str()));
         Self(all.collect::<Vec<_>>().join("\n").to_lowercase())

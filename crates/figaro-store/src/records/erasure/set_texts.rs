@@ -10,11 +10,11 @@ use super::super::super::changes::Changes;
 use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
-use super::doomed::Doomed;
+use super::to_erase::ToErase;
 use figaro_base::ids::UserId;
 use figaro_domain::chat::ChatConfig;
 use figaro_domain::conversation::{Message, Role};
-use figaro_domain::profile::WishesPatch;
+use figaro_domain::profile::PreferencesPatch;
 
 /// The tools that write texts into settings and profiles.
 const WRITERS: [&str; 2] = ["set_config", "set_profile"];
@@ -23,12 +23,12 @@ const MIN_WORD: usize = 3;
 
 /// Takes these texts away, and the changes of settings that could bring them back. The setting is then as if it was never set: what
 /// was there before is not known to be wanted.
-pub(super) fn clear(tables: &Tables<'_>, changes: &mut Changes<'_>, doomed: &Doomed) -> Result<(), Fault> {
-    let written = written(doomed);
+pub(super) fn clear(tables: &Tables<'_>, changes: &mut Changes<'_>, to_erase: &ToErase) -> Result<(), Fault> {
+    let written = written(to_erase);
     if written.is_empty() {
         return Ok(());
     }
-    let place = key::chat(doomed.chat);
+    let place = key::chat(to_erase.chat);
     if let Some(before) = tables.chats.find(&place)? {
         let mut config = before.clone();
         for text in texts_of(&mut config) {
@@ -41,28 +41,28 @@ pub(super) fn clear(tables: &Tables<'_>, changes: &mut Changes<'_>, doomed: &Doo
     for item in tables.config_changes.scan(&[])? {
         let (key, mut change) = item?;
         let holds = |config| texts_of(config).into_iter().flatten().any(|text| written.contains(text.trim()));
-        if change.chat == doomed.chat && (holds(&mut change.before) || holds(&mut change.after)) {
+        if change.chat == to_erase.chat && (holds(&mut change.before) || holds(&mut change.after)) {
             changes.remove(&tables.config_changes, key);
         }
     }
-    let said = doomed.messages().filter(|message| message.role == Role::User);
+    let said = to_erase.messages().filter(|message| message.role == Role::User);
     let people: BTreeSet<&UserId> =
         said.filter_map(|message| message.speaker.as_ref()).map(|who| &who.user).collect();
     for user in people {
         let key = key::user(user);
         let Some(mut profile) = tables.profiles.find(&key)? else { continue };
-        let Some((_, wishes)) = profile.wishes.iter().find(|(chat, _)| *chat == doomed.chat) else {
+        let Some((_, wishes)) = profile.wishes.iter().find(|(chat, _)| *chat == to_erase.chat) else {
             continue;
         };
         let is_written =
             |wish: &Option<String>| wish.as_ref().is_some_and(|wish| written.contains(wish.trim()));
-        let patch = WishesPatch {
+        let patch = PreferencesPatch {
             called: is_written(&wishes.called).then_some(None),
             timezone: None,
             language: is_written(&wishes.language).then_some(None),
         };
-        if patch != WishesPatch::default() {
-            profile.wish(doomed.chat, patch);
+        if patch != PreferencesPatch::default() {
+            profile.wish(to_erase.chat, patch);
             changes.put(&tables.profiles, key, &profile)?;
         }
     }
@@ -75,16 +75,16 @@ fn texts_of(config: &mut ChatConfig) -> [&mut Option<String>; 3] {
 }
 
 /// What the calls of the turns that go have written, as far as it repeats words of their questions.
-fn written(doomed: &Doomed) -> BTreeSet<String> {
+fn written(to_erase: &ToErase) -> BTreeSet<String> {
     let mut written = BTreeSet::new();
-    for call in doomed.messages() {
+    for call in to_erase.messages() {
         let Some(tool) = call.tool.as_ref().filter(|tool| WRITERS.contains(&tool.tool_name.as_str())) else {
             continue;
         };
         let Ok(Value::Object(arguments)) = serde_json::from_str(&tool.tool_arguments) else { continue };
         let is_asked = |message: &&Message| message.role == Role::User && message.session == call.session;
         let said: Vec<String> =
-            doomed.messages().filter(is_asked).map(|message| message.text.to_lowercase()).collect();
+            to_erase.messages().filter(is_asked).map(|message| message.text.to_lowercase()).collect();
         let values = arguments.values().filter_map(Value::as_str).map(str::trim);
         let repeating = values.filter(|value| said.iter().any(|said| repeats(value, said)));
         written.extend(repeating.map(str::to_owned));

@@ -14,7 +14,7 @@ pub(super) const GAP: &str = "\n\n";
 
 /// What the children of a turn say to the person, and who of them speaks.
 #[derive(Debug)]
-pub(in crate::turn) struct Floor {
+pub(in crate::turn) struct Speakers {
     /// The turn whose answer it becomes.
     run: RunId,
     bus: Bus,
@@ -31,14 +31,14 @@ struct Speech {
     has_ended: bool,
 }
 
-impl Floor {
+impl Speakers {
     /// For a turn whose children have said this before a restart.
     pub(in crate::turn) fn new(run: RunId, bus: Bus, said: &[Said]) -> Arc<Self> {
         let speech =
             |said: &Said| Speech { child: None, order: said.order, text: said.text.clone(), has_ended: true };
-        let floor = Self { run, bus, speeches: Mutex::new(said.iter().map(speech).collect()) };
-        floor.publish("", &floor.heard());
-        Arc::new(floor)
+        let speakers = Self { run, bus, speeches: Mutex::new(said.iter().map(speech).collect()) };
+        speakers.publish("", &speakers.heard());
+        Arc::new(speakers)
     }
 
     /// Takes in what was said before a restart and is not known yet.

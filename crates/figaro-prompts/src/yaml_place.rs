@@ -5,7 +5,7 @@ use figaro_files::yaml::Mark;
 
 /// A place in a text, with what stands around it.
 #[derive(Debug)]
-pub(super) struct Spot<'a> {
+pub(super) struct YamlPlace<'a> {
     /// The lines up to that of the place.
     above: Vec<&'a str>,
     /// The line of the place; empty behind the last line.
@@ -18,7 +18,7 @@ pub(super) struct Spot<'a> {
     is_empty: bool,
 }
 
-impl<'a> Spot<'a> {
+impl<'a> YamlPlace<'a> {
     /// The place in the text; `None` where it is not known.
     pub(super) fn of(text: &'a str, at: Option<Mark>) -> Option<Self> {
         let at = at?;

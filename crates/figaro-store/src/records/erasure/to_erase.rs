@@ -23,7 +23,7 @@ const MIN_BYTES: usize = 6;
 
 /// What goes.
 #[derive(Debug)]
-pub(super) struct Doomed {
+pub(super) struct ToErase {
     /// The chat.
     pub(super) chat: ChatId,
     /// Whether all goes that is kept of the chat.
@@ -41,27 +41,27 @@ pub(super) struct Doomed {
 }
 
 /// Finds what goes, among these sessions of the chat.
-pub(super) fn find(store: &impl Looks, what: &Erasure, sessions: &[Session]) -> Result<Doomed, Fault> {
-    let mut doomed = Doomed::new(what);
+pub(super) fn find(store: &impl Looks, what: &Erasure, sessions: &[Session]) -> Result<ToErase, Fault> {
+    let mut to_erase = ToErase::new(what);
     match what {
-        Erasure::Said(_, places) => doomed.take_said(store, places, sessions)?,
+        Erasure::Said(_, places) => to_erase.take_said(store, places, sessions)?,
         Erasure::Session(conversation, session) => {
             let found = store.look(|tables| session_list::one(tables, *conversation, *session))?;
-            found.into_iter().try_for_each(|session| doomed.take_session(store, session))?;
+            found.into_iter().try_for_each(|session| to_erase.take_session(store, session))?;
         }
         Erasure::Chat(..) => {
-            sessions.iter().try_for_each(|session| doomed.take_session(store, session.clone()))?;
+            sessions.iter().try_for_each(|session| to_erase.take_session(store, session.clone()))?;
         }
         Erasure::Person(_, user) => {
             let is_theirs = |message: &Message| {
                 message.role == Role::User
                     && message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user)
             };
-            sessions.iter().try_for_each(|session| doomed.take(store, session.id, is_theirs))?;
+            sessions.iter().try_for_each(|session| to_erase.take(store, session.id, is_theirs))?;
         }
     }
-    doomed.background = store.look(|tables| background(tables, what))?;
-    Ok(doomed)
+    to_erase.background = store.look(|tables| background(tables, what))?;
+    Ok(to_erase)
 }
 
 /// The messages beside the bot that go, with their keys.
@@ -88,7 +88,7 @@ pub(super) fn sessions_of(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Sessi
     Ok(sessions)
 }
 
-impl Doomed {
+impl ToErase {
     fn new(what: &Erasure) -> Self {
         Self {
             chat: what.chat(),

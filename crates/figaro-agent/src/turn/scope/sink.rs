@@ -1,29 +1,29 @@
 //! Where the words of a run go while it writes them: those of a turn to whoever follows it, those of a child that speaks to the
-//! person to the floor, those of all others to whoever follows the turn closely.
+//! person to the speakers, those of all others to whoever follows the turn closely.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
 use super::super::run::Unrepeated;
-use super::floor::{Floor, GAP};
+use super::speakers::{GAP, Speakers};
 use crate::delivery::{Bus, ChildEvent, TurnEventKind};
 use figaro_base::ids::RunId;
 
 /// Where the words of a run go.
 #[derive(Debug)]
-pub(in crate::turn) enum Voice {
+pub(in crate::turn) enum TextSink {
     /// A turn's, behind what its children have said.
     Turn {
         /// What its children have said.
-        floor: Arc<Floor>,
+        speakers: Arc<Speakers>,
         /// The pass that is being written, if children have said something before.
         pass: Mutex<Option<OwnPass>>,
     },
     /// A child's that speaks to the person.
     Speaking {
         /// Who speaks when.
-        floor: Arc<Floor>,
+        speakers: Arc<Speakers>,
         /// The child.
         child: RunId,
     },
@@ -63,10 +63,10 @@ impl OwnPass {
     }
 }
 
-impl Voice {
+impl TextSink {
     /// A turn's.
-    pub(in crate::turn) fn of_turn(floor: Arc<Floor>) -> Self {
-        Self::Turn { floor, pass: Mutex::default() }
+    pub(in crate::turn) fn of_turn(speakers: Arc<Speakers>) -> Self {
+        Self::Turn { speakers, pass: Mutex::default() }
     }
 
     /// Whether people may see its words: then nothing of the turn can begin again.
@@ -77,19 +77,19 @@ impl Voice {
     /// More of the pass in progress.
     pub(in crate::turn) fn write(&self, text: String) {
         match self {
-            Self::Turn { floor, pass } => {
-                let heard = floor.heard();
+            Self::Turn { speakers, pass } => {
+                let heard = speakers.heard();
                 if heard.is_empty() {
-                    return floor.publish_own(text);
+                    return speakers.publish_own(text);
                 }
                 let mut pass = pass.lock();
                 let pass = pass.get_or_insert_with(|| OwnPass::after(&heard));
                 let shown = pass.write(&text);
                 if !shown.is_empty() {
-                    floor.publish_own(shown);
+                    speakers.publish_own(shown);
                 }
             }
-            Self::Speaking { floor, child } => floor.add(*child, &text),
+            Self::Speaking { speakers, child } => speakers.add(*child, &text),
             Self::Working { bus, root, child, agent } => {
                 let event = ChildEvent::Delta(text);
                 bus.publish(*root, TurnEventKind::Child { child: *child, agent: agent.clone(), event });
@@ -100,11 +100,11 @@ impl Voice {
     /// The pass in progress was no answer: it ended with calls, or is written anew.
     pub(in crate::turn) fn end_pass(&self) {
         match self {
-            Self::Turn { floor, pass } => {
+            Self::Turn { speakers, pass } => {
                 *pass.lock() = None;
-                floor.own_pass_ended();
+                speakers.own_pass_ended();
             }
-            Self::Speaking { floor, child } => floor.take_back(*child),
+            Self::Speaking { speakers, child } => speakers.take_back(*child),
             Self::Working { bus, root, child, agent } => {
                 let event = ChildEvent::PassEnded;
                 bus.publish(*root, TurnEventKind::Child { child: *child, agent: agent.clone(), event });

@@ -1,16 +1,16 @@
 //! What a turn and the agents that it asks have in common: who of them speaks to the person, what they may take together, and
 //! that none of them outlives the turn.
 
-mod floor;
-mod voice;
+mod sink;
+mod speakers;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 
-pub(super) use self::floor::Floor;
-pub(super) use self::voice::Voice;
+pub(super) use self::sink::TextSink;
+pub(super) use self::speakers::Speakers;
 use super::control::Control;
 use crate::delivery::Bus;
 use figaro_base::ids::RunId;
@@ -25,13 +25,13 @@ const REST: Duration = Duration::from_secs(1);
 
 /// What the runs of a turn have in common.
 #[derive(Debug)]
-pub(super) struct Kin {
+pub(super) struct TurnScope {
     /// The turn.
     pub(super) root: RunId,
     /// Ends the turn, and says whether it may show or do something: for its children too.
     pub(super) control: Control,
     /// Who of the children speaks to the person.
-    pub(super) floor: Arc<Floor>,
+    pub(super) speakers: Arc<Speakers>,
     /// The children that are at work.
     pub(super) tasks: TaskTracker,
     tree: Mutex<Option<Arc<Tree>>>,
@@ -62,12 +62,12 @@ impl Drop for InPlace {
     }
 }
 
-impl Kin {
+impl TurnScope {
     /// For a turn whose children have said this before a restart.
     pub(super) fn new(root: RunId, control: Control, bus: Bus, said: &[Said]) -> Arc<Self> {
-        let floor = Floor::new(root, bus, said);
+        let speakers = Speakers::new(root, bus, said);
         let (tasks, tree, unheard) = (TaskTracker::new(), Mutex::default(), Mutex::default());
-        Arc::new(Self { root, control, floor, tasks, tree, in_place: Arc::default(), unheard })
+        Arc::new(Self { root, control, speakers, tasks, tree, in_place: Arc::default(), unheard })
     }
 
     /// What the turn and its children may take together, set aside with the first of them.
