@@ -78,7 +78,7 @@ async fn allow_and_deny_explain_themselves() {
     assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "Nothing to change: that was so already.");
     let card = world.told(ANN, ANN, "/deny").await;
     assert!(text(&card).starts_with("Who may not talk to me: Bob (@bob)\n\nTo shut out:"), "{card}");
-    assert_eq!(labels(&card), ["People", "‹ Back"]);
+    assert_eq!(labels(&card), ["People"]);
     assert!(text(&world.told(ANN, ANN, "/deny 11").await).starts_with("That is an owner"));
     assert_eq!(text(&world.told(ANN, ANN, "/allow 12").await), "Bob (@bob) may talk to me now.");
     let card = world.told(ANN, ANN, "/allow").await;

@@ -209,10 +209,7 @@ async fn an_agent_is_chosen_for_the_chat_or_for_a_conversation_alone() {
     let _bot = world.start_open().await;
     world.otherwise(Reply::text("Fine."));
     let card = world.told(BOB, BOB, "/agents").await;
-    assert_eq!(
-        labels(&card),
-        ["✓ Figaro itself", "extractor", "orchestrator", "researcher", "tutor", "‹ Back"]
-    );
+    assert_eq!(labels(&card), ["✓ Figaro itself", "extractor", "orchestrator", "researcher", "tutor"]);
     for line in ["Answers here: Figaro itself", "• tutor: You ask the question that leads to the answer\n"]
     {
         assert!(text(&card).contains(line), "{line}: {card}");

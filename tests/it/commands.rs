@@ -78,6 +78,41 @@ async fn commands_are_registered_in_each_language() {
     assert_eq!(lists.1[7]["description"], "suas listas");
 }
 
+/// A command with words of its card, and buttons with words of the cards that they open.
+type Way<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
+
+/// Goes through buttons, each with words of the card that it opens, and back again to the card of the command, which alone has no Back.
+async fn leads_back_the_way_it_came(world: &World) {
+    let settings = ("Settings", "How I behave in this chat");
+    let (model, writing) = (("Model", "Prices are for"), ("How it writes", "You can set"));
+    let ways: [Way<'_>; 8] = [
+        ("/start", "I am Figaro", &[settings, model, writing]),
+        ("/start", "I am Figaro", &[settings, ("Language", "Which language")]),
+        ("/start", "I am Figaro", &[("Who may talk", "People: nobody"), ("People", "Nobody but the owners")]),
+        ("/config", settings.1, &[model, writing]),
+        ("/config", settings.1, &[("Persona", "type /persona")]),
+        ("/config", settings.1, &[("Packs", "Context packs")]),
+        ("/config", settings.1, &[("Time zone", "Nobody has said")]),
+        ("/model", model.1, &[writing]),
+    ];
+    for (command, first, way) in ways {
+        let card = world.told(ANN, ANN, command).await;
+        let id = number(&card["message_id"]);
+        assert!(!labels(&card).contains(&"‹ Back".to_owned()), "{command}: {card}");
+        for (button, opened) in way {
+            world.press(ANN, &card, button).await;
+            let opened = world.shows(ANN, id, opened).await;
+            assert!(labels(&opened).contains(&"‹ Back".to_owned()), "{command}, {button}: {opened}");
+        }
+        let before = way.iter().rev().skip(1).map(|(_, opened)| *opened).chain([first]);
+        for opened in before {
+            world.press(ANN, &card, "‹ Back").await;
+            let again = world.shows(ANN, id, opened).await;
+            assert_eq!(labels(&again).contains(&"‹ Back".to_owned()), opened != first, "{command}: {again}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn the_buttons_of_start_act() {
     let world = World::new().await;
@@ -97,6 +132,7 @@ async fn the_buttons_of_start_act() {
     assert!(toast.starts_with("What can you do for me"), "{toast}");
     assert_eq!(text(&world.answers(ANN, 2).await[1]), "Three examples.");
     assert!(world.asks(1).await.user_text().contains("What can you do for me in Telegram?"));
+    leads_back_the_way_it_came(&world).await;
 }
 
 #[tokio::test]

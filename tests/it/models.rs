@@ -40,7 +40,7 @@ async fn a_member_chooses_among_the_named_models_and_the_choice_survives() {
     assert!(text(&card).contains("openai:gpt-4.1-mini answers here, as everywhere unless"), "{card}");
     let mut shown = plain(&labels(&card)).into_iter().map(str::to_owned).collect::<Vec<_>>();
     shown.sort();
-    let mut named = [&NAMED[..], &["How it writes", "‹ Back"]].concat();
+    let mut named = [&NAMED[..], &["How it writes"]].concat();
     named.sort_unstable();
     assert_eq!(shown, named, "a member sees nothing else");
     assert_eq!(world.press(BOB, &card, "gemini:").await, "Saved.");

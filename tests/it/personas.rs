@@ -349,7 +349,7 @@ async fn own_personas_are_written_behind_the_command_twenty_a_chat() {
             .filter(|label| !["Edit", "◀ Previous", "Next ▶"].contains(&label.as_str()))
             .count()
     };
-    assert_eq!(choices(&list), 8 + 3, "{list}");
+    assert_eq!(choices(&list), 8 + 2, "{list}");
     assert!(
         labels(&list).contains(&"Next ▶".to_owned()) && !labels(&list).contains(&"◀ Previous".to_owned())
     );
@@ -490,7 +490,7 @@ async fn cards_speak_the_language_of_whoever_asked() {
     let list = world.told(rui, rui, "/persona").await;
     assert_eq!(
         labels(&list),
-        ["Coach", "Engenheiro conciso", "Tradutor", "Professor", "✓ Nenhuma", "Escrever a minha", "‹ Voltar"]
+        ["Coach", "Engenheiro conciso", "Tradutor", "Professor", "✓ Nenhuma", "Escrever a minha"]
     );
     assert!(text(&list).contains("• Professor: ajuda você a entender, passo a passo"), "{list}");
     let chosen = world.told(rui, rui, "/persona professor").await;

@@ -125,7 +125,6 @@ async fn a_zone_is_told_by_name_by_place_by_time_or_with_a_button() {
         )
     );
     assert!(offered.len() > 2 && offered[0].ends_with(" NN:NN"), "{offered:?}");
-    assert_eq!(offered.last().unwrap(), "‹ Back");
     let (label, data) = buttons(&card).remove(0);
     let city =
         label.split(' ').rev().skip(1).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join(" ");
@@ -147,7 +146,7 @@ async fn a_zone_is_told_by_name_by_place_by_time_or_with_a_button() {
 
     let unknown = seen(&world.told(ANN, ANN, "/timezone Atlantis").await);
     assert_eq!(unknown.0, format!("I do not know the place or time zone “Atlantis”. {HOW}"));
-    assert_eq!(unknown.1, offered[..offered.len() - 1]);
+    assert_eq!(unknown.1, offered);
     let cleared = world.told(ANN, ANN, "/timezone CLEAR").await;
     assert!(text(&cleared).contains("so I use UTC"), "{cleared}");
 
@@ -195,7 +194,10 @@ async fn config_leads_to_the_same_card_and_back() {
     let id = number(&settings["message_id"]);
     assert!(text(&settings).contains("Time zone: UTC (default)"), "{settings}");
     world.press(ANN, &settings, "Time zone").await;
-    assert_eq!(seen(&world.shows(ANN, id, "Nobody has said").await), card);
+    let (shown, mut offered) = card.clone();
+    offered.push("‹ Back".to_owned());
+    let reached = (shown, offered);
+    assert_eq!(seen(&world.shows(ANN, id, "Nobody has said").await), reached);
     let set = world.told(ANN, ANN, "/config timezone America/Sao_Paulo").await;
     assert_eq!(timeless(text(&set)), "Sao Paulo: it is NN:NN.");
     world.press(ANN, &settings, "‹ Back").await;
@@ -203,7 +205,7 @@ async fn config_leads_to_the_same_card_and_back() {
     world.press(ANN, &settings, "Time zone").await;
     world.shows(ANN, id, "America/Sao_Paulo, where it is ").await;
     assert_eq!(world.press(ANN, &settings, "Clear").await, "Saved.");
-    assert_eq!(seen(&world.shows(ANN, id, "Nobody has said").await), card);
+    assert_eq!(seen(&world.shows(ANN, id, "Nobody has said").await), reached);
 }
 
 #[tokio::test]

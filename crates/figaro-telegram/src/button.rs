@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::callback::Data;
+use super::callback::{Data, Door};
 
 /// A button of an inline keyboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct Button {
     pub(crate) text: String,
     /// What a press does.
     pub(crate) press: Press,
+    /// The card that it leads away from, to one of another command that leads back.
+    pub(crate) door: Option<Door>,
 }
 
 /// What a press of a button does.
@@ -26,13 +28,19 @@ impl Button {
     /// A button with this text and this callback data.
     #[must_use]
     pub fn new(text: impl Into<String>, data: impl Into<Data>) -> Self {
-        Self { text: text.into(), press: Press::Data(data.into()) }
+        Self { text: text.into(), press: Press::Data(data.into()), door: None }
     }
 
     /// A button with this text that opens an address.
     #[must_use]
     pub(crate) fn link(text: impl Into<String>, url: impl Into<String>) -> Self {
-        Self { text: text.into(), press: Press::Url(url.into()) }
+        Self { text: text.into(), press: Press::Url(url.into()), door: None }
+    }
+
+    /// The same as one that opens a card of another command, from which Back leads here.
+    #[must_use]
+    pub(crate) fn through(self, door: Door) -> Self {
+        Self { door: Some(door), ..self }
     }
 
     fn as_json(&self) -> Value {

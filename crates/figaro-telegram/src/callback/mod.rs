@@ -24,6 +24,7 @@ mod settings;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod trail;
 mod turn;
 
 use std::fmt::{self, Display};
@@ -46,6 +47,8 @@ pub(crate) use servers::Servers;
 pub(crate) use sessions::Sessions;
 pub(crate) use settings::{Choice, Config, Field, Model, Undo, Zone};
 pub(crate) use tasks::{AgentKey, TaskPress, TaskVerb, Tasks};
+pub use trail::Door;
+pub(crate) use trail::Trail;
 pub(crate) use turn::{Retry, TurnTag};
 
 use figaro_domain::model::ModelName;

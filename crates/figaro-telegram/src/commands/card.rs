@@ -1,6 +1,6 @@
 //! Cards: the messages of Figaro's own that commands show and buttons change.
 
-use crate::callback::{Family, Page};
+use crate::callback::{Family, Page, Trail};
 use crate::send::{Button, Outgoing, Press};
 use crate::views::{KeyView, MessageView};
 use figaro_base::text::{as_markdown, utf16_len, utf16_prefix};
@@ -29,6 +29,8 @@ pub struct Card {
     pub(crate) how: Option<String>,
     /// Lines of the body that are shown bold.
     pub(crate) headings: Vec<String>,
+    /// Whether its command shows it first: it has Back only where a card of another command opened it.
+    pub(crate) is_first: bool,
     /// Rows of buttons.
     pub(crate) buttons: Vec<Vec<Button>>,
 }
@@ -82,6 +84,24 @@ impl Card {
     #[must_use]
     pub(super) fn how(self, words: impl Into<String>) -> Self {
         Self { how: Some(words.into()), ..self }
+    }
+
+    /// The same as the one that its command shows first.
+    #[must_use]
+    pub(super) fn first(self) -> Self {
+        Self { is_first: true, ..self }
+    }
+
+    /// The card as one that was reached by this way: all its buttons keep it, and its first card leads back along it.
+    #[must_use]
+    pub(super) fn reached(mut self, trail: &Trail, texts: &Texts) -> Self {
+        for button in self.buttons.iter_mut().flatten() {
+            if let Press::Data(data) = &mut button.press {
+                *data = trail.through(button.door).lead(data.clone());
+            }
+        }
+        let back = trail.back().filter(|_| self.is_first).map(|back| Button::new(texts.button_back(), back));
+        self.row(back.into_iter().collect())
     }
 
     /// The card as a message to be sent.

@@ -10,7 +10,7 @@ use super::card::Card;
 use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
-use crate::callback::{self, Family};
+use crate::callback::{self, Door, Family};
 use crate::send::Button;
 use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::Job;
@@ -48,8 +48,9 @@ impl Start {
         if asker.standing != Standing::Owner {
             return Card::text(fill(texts.start_member(), &values)).row(example);
         }
-        let access = vec![Button::new(texts.button_access(), callback::Start::Access)];
-        let settings = vec![Button::new(texts.button_settings(), callback::Config::Show)];
+        let access = vec![Button::new(texts.button_access(), callback::Start::Access).through(Door::Start)];
+        let settings =
+            vec![Button::new(texts.button_settings(), callback::Config::Show).through(Door::Start)];
         Card::text(fill(texts.start_owner(), &values)).row(example).row(access).row(settings)
     }
 }

@@ -9,7 +9,7 @@ use super::cards::Cards;
 use super::command::{Access, Command, Outcome, Press, PressError, Pressed, Request};
 use super::menu::Menus;
 use super::notices::{self, Refused};
-use crate::callback::{self, Back, Family};
+use crate::callback::{self, Back, Family, Trail};
 use crate::inbound::{CommandLine, place, speaker_of};
 use crate::views::{CallbackView, KeyView};
 use figaro_agent::languages::Languages;
@@ -125,7 +125,7 @@ impl CommandTable {
             let told = fill(texts.words_ignored(), &[("command", command.name()), ("words", &words)]);
             card.lead = Some(Formatted { text: told, entities: Vec::new() });
         }
-        card
+        card.reached(&Trail::default(), texts)
     }
 
     /// Does what a command can do where there is no room for a message; `false` if that is nothing.
@@ -159,13 +159,16 @@ impl CommandTable {
             Ok(None) => return self.refuse_press(view, Refused::Stranger).await,
             Err(_told) => return self.refuse_press(view, Refused::Failed).await,
         };
-        let data = view.data.as_deref().unwrap_or_default();
+        let (trail, data) = Trail::read(view.data.as_deref().unwrap_or_default());
         let press = Press { update, asker: &asker, message, data };
         let pressed = self.pressed(&press).await;
         self.keep_menu(asker.place.chat).await;
         let (job, toast, once) = match pressed {
             Pressed::Job { job, toast, once } => (*job, toast, once),
-            Pressed::Shown { toast, card } => return self.show(view, &press, toast, card).await,
+            Pressed::Shown { toast, card } => {
+                let texts = self.cards.texts(&asker);
+                return self.show(view, &press, toast, card.map(|card| card.reached(&trail, texts))).await;
+            }
             Pressed::Stale => return self.end(view, &press, self.cards.texts(&asker).gone()).await,
             Pressed::Over(words) => return self.end(view, &press, &words).await,
             Pressed::Relabelled { toast, label } => {
@@ -225,7 +228,7 @@ impl CommandTable {
         label: Option<&str>,
     ) -> bool {
         self.cards.answer(&view.id, Some(toast)).await;
-        let is_pressed = |key: &KeyView| key.callback_data.as_deref() == Some(press.data);
+        let is_pressed = |key: &KeyView| key.callback_data == view.data;
         let message = view.message.iter();
         let mut keys = message.flat_map(|message| message.reply_markup.inline_keyboard.iter().flatten());
         if keys.any(|key| is_pressed(key) && Some(key.text.as_str()) != label) {
@@ -238,7 +241,7 @@ impl CommandTable {
     /// that has its label already keeps it. The update is dealt with.
     async fn mark(&self, view: &CallbackView, press: &Press<'_>, toast: &str, label: &str) -> bool {
         self.cards.answer(&view.id, Some(toast)).await;
-        let is_pressed = |key: &KeyView| key.callback_data.as_deref() == Some(press.data);
+        let is_pressed = |key: &KeyView| key.callback_data == view.data;
         let stays = |key: &KeyView| is_pressed(key) || is_back(key.callback_data.as_deref());
         let message = view.message.iter();
         let mut keys = message.flat_map(|message| message.reply_markup.inline_keyboard.iter().flatten());
@@ -294,7 +297,7 @@ impl CommandTable {
         view: &CallbackView,
     ) -> Result<Option<Question>, StoreError> {
         let Some((asker, message)) = self.asker_of(view).await? else { return Ok(None) };
-        let data = view.data.as_deref().unwrap_or_default();
+        let (_, data) = Trail::read(view.data.as_deref().unwrap_or_default());
         let press = Press { update, asker: &asker, message, data };
         let command =
             self.of_family(callback::family(data)).filter(|command| has(command.press_access(), &asker));

@@ -10,7 +10,7 @@ use super::card::{Card, ROWS};
 use super::cards::{Cards, saved};
 use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};
 use super::handles::Handles;
-use crate::callback::{Config, Family, Zone as Press};
+use crate::callback::{Family, Zone as Press};
 use crate::send::Button;
 use figaro_base::ids::MessageId;
 use figaro_base::text::one_line;
@@ -56,11 +56,11 @@ impl Clocks<'_> {
             None => self.here(texts.zone_default(), default),
         };
         let clear = config.timezone.map(|_| Button::new(texts.button_clear(), Press::Clear));
-        let back = Button::new(texts.button_back(), Config::Show);
         Card::titled(texts.config_timezone(), here)
             .how(texts.zone_type())
             .rows(self.choices(&zone::guesses(self.language)))
-            .row(clear.into_iter().chain([back]).collect())
+            .row(clear.into_iter().collect())
+            .first()
     }
 
     /// Zones to choose from, for words that leave it open.

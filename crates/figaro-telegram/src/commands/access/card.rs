@@ -103,8 +103,7 @@ impl AccessCard {
         let names = self.unheard(asker).await?;
         let body = format!("{}\n\n{}", fill(texts.deny_list(), &[("denied", &names)]), texts.deny_help());
         let people = Button::new(texts.button_people(), callback::People::List(0));
-        let back = Button::new(texts.button_back(), callback::Start::Back);
-        Ok(Card::text(body).row(vec![people]).row(vec![back]))
+        Ok(Card::text(body).row(vec![people]))
     }
 
     /// Owners, people, groups, who was denied, and how that is changed.
@@ -138,8 +137,8 @@ impl AccessCard {
         let more = self.roles(asker).await?;
         let body = format!("{}{bots}{more}\n\n{}", fill(texts.access_list(), &values), texts.access_help());
         let people = Button::new(texts.button_people(), callback::People::List(0));
-        let card = Card::text(body).row(vec![Button::new(texts.button_code(), callback::MakeCode), people]);
-        Ok(card.row(vec![Button::new(texts.button_back(), callback::Start::Back)]))
+        let code = Button::new(texts.button_code(), callback::MakeCode);
+        Ok(Card::text(body).row(vec![code, people]).first())
     }
 
     /// Bots with the groups in which they are answered; empty for none.

@@ -6,7 +6,7 @@ use super::super::asker::Asker;
 use super::super::card::{Card, ROWS, number, page_of, pager};
 use super::super::handles::Handles;
 use super::super::model::ChatModels;
-use crate::callback::{Agents as Press, Config, Page, Short};
+use crate::callback::{Agents as Press, Page, Short};
 use crate::send::Button;
 use figaro_domain::agent::{Agent, DEFAULT_AGENT};
 use figaro_domain::chat::ChatConfig;
@@ -121,19 +121,21 @@ impl ChatAgents {
             Scope::Conversation => None,
         };
         let back = match scope {
-            Scope::Chat => Button::new(texts.button_back(), Config::Show),
-            Scope::Conversation => Button::new(texts.button_back(), Press::List(0)),
+            Scope::Chat => None,
+            Scope::Conversation => Some(Button::new(texts.button_back(), Press::List(0))),
         };
         let mut lines = now_lines(texts, &agents, &config, own);
         lines.push(String::new());
         lines.extend(shown.iter().map(|agent| line(texts, &agents, agent)));
         let how = if scope == Scope::Chat { texts.agents_usage() } else { texts.agents_here_usage() };
-        Ok(Card::titled(texts.agents_title(), lines.join("\n"))
+        let card =
+            Card { is_first: scope == Scope::Chat, ..Card::titled(texts.agents_title(), lines.join("\n")) };
+        Ok(card
             .how(how)
             .row(vec![clear])
             .rows(rows)
             .row(pager(texts, page, all.len(), |page| scope.list(page)))
-            .row(other.into_iter().chain([back]).collect()))
+            .row(other.into_iter().chain(back).collect()))
     }
 }
 

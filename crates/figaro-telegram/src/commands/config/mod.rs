@@ -21,7 +21,7 @@ use super::model::ChatModels;
 use super::persona::Personas;
 use super::replies;
 use super::zone::Zones;
-use crate::callback::{Choice, Config as Press, Family, Field, Model, Persona, Records, Undo, Zone};
+use crate::callback::{Choice, Config as Press, Door, Family, Field, Model, Persona, Records, Undo, Zone};
 use crate::inbound::Me;
 use crate::send::Button;
 use figaro_base::ids::{ChatId, UserId};
@@ -224,12 +224,15 @@ impl Config {
         body.push(format!("{}: {model}", texts.model_title()));
         let mut buttons: Vec<Button> =
             fields().map(|field| Button::new(label(texts, field), Press::Ask(field))).collect();
-        buttons.push(Button::new(texts.persona_title(), Persona::List(0)));
-        buttons.push(Button::new(texts.button_packs(), Records::Packs(0)));
-        buttons.push(Button::new(texts.config_timezone(), Zone::Show));
-        buttons.push(Button::new(texts.model_title(), Model::Show));
+        let others = [
+            Button::new(texts.persona_title(), Persona::List(0)),
+            Button::new(texts.button_packs(), Records::Packs(0)),
+            Button::new(texts.config_timezone(), Zone::Show),
+            Button::new(texts.model_title(), Model::Show),
+        ];
+        buttons.extend(others.map(|button| button.through(Door::Config)));
         let rows = buttons.chunks(2).map(<[Button]>::to_vec);
-        Ok(Card::titled(texts.config_title(), body.join("\n")).rows(rows))
+        Ok(Card::titled(texts.config_title(), body.join("\n")).rows(rows).first())
     }
 
     /// The card of one setting: what it asks, choices, clear, back.

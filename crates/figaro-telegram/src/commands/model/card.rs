@@ -3,7 +3,7 @@
 use super::super::asker::Asker;
 use super::super::card::{Card, ROWS, page_of, pager};
 use super::list::{ChatModels, Served, is_missing};
-use crate::callback::{Config, Data, Model, ModelKey, Page, Retry, Sessions, Short, TurnTag};
+use crate::callback::{Data, Model, ModelKey, Page, Retry, Sessions, Short, TurnTag};
 use crate::send::Button;
 use figaro_base::ids::SessionId;
 use figaro_domain::chat::{ChatConfig, PersonaChoice};
@@ -58,7 +58,7 @@ impl ChatModels {
             .rows(rows)
             .rows(more.map(|button| vec![button]))
             .row(writing.into_iter().chain(clear).collect())
-            .row(is_chats.then(|| Button::new(texts.button_back(), Config::Show)).into_iter().collect()))
+            .first())
     }
 
     /// The models to choose from for a session alone.

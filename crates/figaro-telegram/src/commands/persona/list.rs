@@ -7,7 +7,7 @@ use super::super::card::{Card, ROWS, number, page_of, pager};
 use super::super::cards::Cards;
 use super::super::handles::Handles;
 use super::super::model::ChatModels;
-use crate::callback::{Config, Page, Persona as Press, Short};
+use crate::callback::{Page, Persona as Press, Short};
 use crate::send::Button;
 use figaro_domain::chat::{ChatConfig, PersonaChoice};
 use figaro_domain::persona::{OwnPersona, Persona, is_same_name};
@@ -168,7 +168,7 @@ impl Personas {
             .rows(rows)
             .row(pager(texts, page, entries.len(), Press::List))
             .row(vec![clear, new])
-            .row(vec![Button::new(texts.button_back(), Config::Show)]))
+            .first())
     }
 }
 

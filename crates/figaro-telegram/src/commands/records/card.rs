@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use super::super::card::{Card, ROWS, number, page_of, pager};
-use crate::callback::{Config, KindKey, Page, Records as Button, Short};
+use crate::callback::{KindKey, Page, Records as Button, Short};
 use crate::send::Button as Key;
 use figaro_base::ids::RecordId;
 use figaro_base::text::one_line;
@@ -74,14 +74,13 @@ impl Shown<'_> {
         });
         let back =
             (!self.book.packs().is_empty()).then(|| Key::new(self.texts.button_records(), Button::Kinds));
-        let settings = Key::new(self.texts.button_settings(), Config::Show);
-        let settings = Some(settings).filter(|_| self.may_change);
         let how = if self.may_change { self.texts.packs_how() } else { self.texts.admins_change() };
         Card::titled(self.texts.packs_title(), lines.join("\n"))
             .how(how)
             .rows(rows)
             .row(pager(self.texts, page, all.len(), Button::Packs))
-            .row(back.into_iter().chain(settings).collect())
+            .row(back.into_iter().collect())
+            .first()
     }
 
     /// The kinds, each with how many records there are.
@@ -100,7 +99,10 @@ impl Shown<'_> {
         let packs = Key::new(self.texts.button_packs(), Button::Packs(0));
         let packs = Some(packs).filter(|_| self.may_change);
         let add = Key::new(self.texts.button_add(), Button::Add(None));
-        Card::titled(&titles.join(" · "), body).rows(rows).row([add].into_iter().chain(packs).collect())
+        Card::titled(&titles.join(" · "), body)
+            .rows(rows)
+            .row([add].into_iter().chain(packs).collect())
+            .first()
     }
 
     /// The records of a kind; `None` if there is none of this key.
