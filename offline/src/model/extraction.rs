@@ -1,6 +1,6 @@
 //! Requests for facts about a person: known by how their instructions begin, and answered by rule where nobody says otherwise.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::reply::Reply;
 use super::request::ModelRequest;
@@ -25,6 +25,7 @@ pub(super) fn reply(request: &ModelRequest) -> Reply {
         let Some((label, rest)) = said.split_once("\">") else { continue };
         let words = rest.split("</said>").next().unwrap_or_default();
         let sentences = words.split_inclusive(['.', '!', '?', '\n']).map(str::trim);
+        items.extend(sentences.clone().filter_map(|sentence| removal(&text, label, forgotten(sentence)?)));
         for sentence in sentences.filter(|words| FACTS.iter().any(|begin| words.starts_with(begin))) {
             // A request in the same sentence is no part of the fact.
             let fact = sentence.split(" and remind ").next().unwrap_or(sentence);
@@ -35,4 +36,23 @@ pub(super) fn reply(request: &ModelRequest) -> Reply {
         }
     }
     Reply::text(&json!({"items": items}).to_string())
+}
+
+/// The fact that a sentence wants forgotten.
+pub(super) fn forgotten(sentence: &str) -> Option<&str> {
+    let lower = sentence.to_ascii_lowercase();
+    let fact =
+        ["forget that ", "forget "].iter().find_map(|verb| sentence.get(lower.find(verb)? + verb.len()..))?;
+    let is_one =
+        |begin: &&str| fact.get(..begin.len()).is_some_and(|first| first.eq_ignore_ascii_case(begin));
+    FACTS.iter().any(is_one).then(|| fact.trim_end_matches(['.', '!', ' ']))
+}
+
+/// The proposal to remove what is known by these words, if anything is.
+fn removal(text: &str, message: &str, fact: &str) -> Option<Value> {
+    let known = text.split_once("</known>")?.0.lines();
+    let (label, _) = known
+        .filter_map(|line| line.split_once(": "))
+        .find(|(_, known)| known.trim_end_matches(['.', '!', ' ']).eq_ignore_ascii_case(fact))?;
+    Some(json!({"change": "remove", "message": message, "quote": fact, "content": "", "memories": [label]}))
 }

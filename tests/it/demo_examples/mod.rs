@@ -83,6 +83,10 @@ async fn names_lists_records_and_times_are_dealt_with_as_the_cards_say() {
         ("remind me in 0 minutes to stretch", "That time has passed"),
         ("remind me yesterday at 5 to jump", "That time has passed"),
         ("I am allergic to nuts.", "what is remembered about you"),
+        ("I live in Lisbon.", "Times here are in Europe/Lisbon"),
+        ("/memory", "[I live in Lisbon]"),
+        ("forget that I live in Lisbon", "I take that out of what is remembered about you"),
+        ("/memory", "What I remember about you\n1 of at most 50"),
         ("mute @robin for 10 minutes", "in groups only"),
         ("What is on this picture?", "no picture and no file"),
     ] {

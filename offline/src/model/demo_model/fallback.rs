@@ -83,6 +83,11 @@ const LEARNED: Words = Words {
     pt: "Bom saber. `/memory` mostra, em privado, o que fica lembrado sobre você.",
     es: "Bueno saberlo. `/memory` muestra, en privado, lo que queda recordado sobre ti.",
 };
+const FORGOTTEN: Words = Words {
+    en: "I take that out of what is remembered about you: `/memory` shows the rest. Our messages stay; `/forget` erases those.",
+    pt: "Tiro isso do que fica lembrado sobre você: `/memory` mostra o resto. As mensagens ficam; `/forget` as apaga.",
+    es: "Lo quito de lo que queda recordado sobre ti: `/memory` muestra el resto. Los mensajes quedan; `/forget` los borra.",
+};
 const WELCOME: Words = Words { en: "You are welcome.", pt: "De nada.", es: "De nada." };
 
 /// Says what the stand-in is, and what can be tried. The bot has an answer that promises something for later written
@@ -104,6 +109,16 @@ pub(super) fn is_fact(question: &Question) -> bool {
 /// Answers a fact about the writer.
 pub(super) fn learned(question: &Question) -> Step {
     Step::say(LEARNED, question)
+}
+
+/// Whether a message wants such a fact forgotten.
+pub(super) fn is_unwanted_fact(question: &Question) -> bool {
+    extraction::forgotten(&question.text).is_some()
+}
+
+/// Answers that: the bot reads what people say, and takes the fact out by itself.
+pub(super) fn forgotten(question: &Question) -> Step {
+    Step::say(FORGOTTEN, question)
 }
 
 /// Repeats a message that no rule fits.

@@ -133,6 +133,7 @@ fn answer(topic: Topic, question: &Question, results: &Results<'_>) -> Step {
         Topic::Clock => clock::tell(question),
         Topic::Moderate => moderate::answer(question, results),
         Topic::Fact => fallback::learned(question),
+        Topic::UnwantedFact => fallback::forgotten(question),
         Topic::React => tricks::react(question, results),
         Topic::Choose => tricks::choose(question, results),
         Topic::Approve => tricks::approve(question, results),

@@ -43,6 +43,8 @@ pub(super) enum Topic {
     Attached,
     /// Something to be remembered of whoever says it.
     Fact,
+    /// Something remembered that is to be forgotten.
+    UnwantedFact,
     Other,
 }
 
@@ -139,6 +141,9 @@ impl Topic {
         if go_on::is_asked(question) {
             return Self::GoOn;
         }
+        if fallback::is_unwanted_fact(question) {
+            return Self::UnwantedFact;
+        }
         if settings::is_asked(question) {
             return Self::Settings;
         }
@@ -211,6 +216,7 @@ mod tests {
             ("Anote: leite e pão na lista de compras", Topic::AddNote),
             ("remove milk from the shopping list", Topic::RemoveNote),
             ("forget the shopping list", Topic::RemoveNote),
+            ("Please forget that I live in Riga.", Topic::UnwantedFact),
             ("call me Annie", Topic::Name),
             ("what is my name?", Topic::Name),
             ("pin this", Topic::Approve),
