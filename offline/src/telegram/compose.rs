@@ -15,10 +15,19 @@ const CAPTIONED: [&str; 7] = ["photo", "document", "video", "audio", "voice", "a
 
 /// The message, with the next id of its chat; it is not stored yet.
 pub(super) fn compose(state: &mut State, say: Say, now: i64) -> Possible<Value> {
-    let user = known(state, say.from)?.json();
+    let person = known(state, say.from)?;
+    let (user, name) = (person.json(), person.first_name.clone());
     let chat = chat_mut(state, say.chat)?;
     if !chat.standing(say.from).is_in() {
         return no(format!("{} is not in chat {}", say.from, say.chat));
+    }
+    match chat.muted.get(&say.from).copied() {
+        Some(0) => return no(format!("{name} may not write here")),
+        Some(until) if until > now => {
+            let minutes = (until - now + 59) / 60;
+            return no(format!("{name} may not write here for {minutes} more min"));
+        }
+        Some(_) | None => {}
     }
     if say.topic.is_some_and(|t| !chat.topics.contains_key(&t)) {
         return no(format!("chat {} has no such topic", say.chat));

@@ -168,6 +168,9 @@ pub(super) struct Chat {
     /// The names of its topics by thread id.
     pub(super) topics: BTreeMap<i64, String>,
     pub(super) members: BTreeMap<i64, Standing>,
+    /// The people who may not write, and until when in Unix time; 0 for good.
+    #[serde(default)]
+    pub(super) muted: BTreeMap<i64, i64>,
     /// Messages as the Bot API shows them, by `message_id`.
     pub(super) messages: BTreeMap<i64, Value>,
     /// The bot's reactions, by `message_id`.
@@ -199,6 +202,7 @@ impl Chat {
             is_forum: false,
             topics: BTreeMap::new(),
             members: BTreeMap::new(),
+            muted: BTreeMap::new(),
             messages: BTreeMap::new(),
             reactions: BTreeMap::new(),
             reactions_of_people: BTreeMap::new(),

@@ -79,6 +79,22 @@ pub(super) fn leave(state: &mut State, request: &Request<'_>) -> Outcome {
     Ok(json!(true))
 }
 
+/// Whether somebody may write; their other rights are nobody's concern here. Telegram takes what ends in less than 30 seconds, or in more
+/// than 366 days, for endless.
+pub(super) fn restrict(state: &mut State, request: &Request<'_>) -> Outcome {
+    may(state, request, "not enough rights to restrict/unrestrict chat member")?;
+    let user = request.number("user_id").unwrap_or_default();
+    let until = request.number("until_date").unwrap_or_default();
+    let is_bounded = (30..=366 * 86_400).contains(&(until - request.now));
+    let permissions = request.value("permissions").cloned().unwrap_or_default();
+    let chat = in_chat_mut(state, request)?;
+    match permissions["can_send_messages"] == true {
+        true => drop(chat.muted.remove(&user)),
+        false => drop(chat.muted.insert(user, if is_bounded { until } else { 0 })),
+    }
+    Ok(json!(true))
+}
+
 pub(super) fn set_title(state: &mut State, request: &Request<'_>) -> Outcome {
     let title = request.value("title").and_then(Value::as_str).unwrap_or_default().to_owned();
     in_chat_mut(state, request)?.title = title;

@@ -25,7 +25,7 @@ use super::state::State;
 type Behaviour = fn(&mut State, &Request<'_>) -> Outcome;
 
 /// Methods with a behaviour of their own; methods that return a `Message` are sent by default.
-const BEHAVIOURS: [(&str, Behaviour); 40] = [
+const BEHAVIOURS: [(&str, Behaviour); 41] = [
     ("getMe", chats::get_me),
     ("sendMessage", sending::send_message),
     ("sendPoll", sending::send_poll),
@@ -51,6 +51,7 @@ const BEHAVIOURS: [(&str, Behaviour); 40] = [
     ("pinChatMessage", chats::pin),
     ("unpinChatMessage", chats::unpin),
     ("unpinAllChatMessages", chats::unpin),
+    ("restrictChatMember", chats::restrict),
     ("setChatTitle", chats::set_title),
     ("setChatDescription", chats::set_description),
     ("getChat", chats::get_chat),
