@@ -91,7 +91,7 @@ async fn all_files_of_the_owner_that_are_broken_are_told_at_once() {
         ("prompts/agents/folder.yaml", "cannot be read: it is a folder, not a file"),
         ("prompts/packs/mine.yaml", ":2:7: "),
         ("prompts/personas/mine.yaml", "line 2"),
-        ("policy.yaml", "line 2"),
+        ("policy.yaml", "line 2: unknown field `allow`"),
         ("mcp.json", ":2:"),
     ] {
         let is_told = |text: &str| text.lines().any(|line| line.contains(file) && line.contains(place));
@@ -105,6 +105,19 @@ async fn all_files_of_the_owner_that_are_broken_are_told_at_once() {
         "{message}"
     );
     assert!(!folder.join("data").exists(), "nothing was begun");
+    for (policy, told) in [
+        (
+            "rules:\n  - name: x\n    method: [a, b\n    then: ask\n",
+            "policy.yaml: line 4: a `:` cannot stand here",
+        ),
+        ("rules: [", "policy.yaml: line 1: nothing closes the bracket '['"),
+    ] {
+        fs::write(folder.join("policy.yaml"), policy).unwrap();
+        fs::write(folder.join("mcp.json"), "{\n  \"mcpServers\": {\n").unwrap();
+        let (said, _) = checked(&world, world.bot()).await;
+        assert!(said.contains(told), "{told}: {said}");
+        assert!(said.contains("mcp.json:2:17: the file ends in the middle of an object"), "{said}");
+    }
     // A folder that is none is one fault.
     fs::remove_file(folder.join("policy.yaml")).unwrap();
     fs::remove_file(folder.join("mcp.json")).unwrap();

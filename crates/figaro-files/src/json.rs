@@ -59,11 +59,17 @@ pub fn parse(text: &str) -> Result<Placed, Misfit> {
     if text.trim().is_empty() {
         return Err(Misfit { at: None, words: "the file is empty".to_owned() });
     }
+    // Where it ends is where its last character stands.
+    let text = text.trim_end();
     if let Err(error) = serde_json::from_str::<Value>(text) {
         let at = Mark { line: number(error.line()), column: number(error.column()) };
         let words = error.to_string();
         let words = words.split(" at line ").next().unwrap_or_default();
-        return Err(Misfit { at: Some(at), words: format!("this is no JSON: {words}") });
+        let words = match words.strip_prefix("EOF while parsing ") {
+            Some(open) => format!("the file ends in the middle of {open}"),
+            None => format!("this is no JSON: {words}"),
+        };
+        return Err(Misfit { at: Some(at), words });
     }
     let mut scan = Scan { rest: text, at: Mark { line: 1, column: 1 } };
     // It was read once, so it can be read again.
@@ -178,7 +184,8 @@ mod tests {
             ("", None, "the file is empty"),
             ("{\"a\": 1,}", Some((1, 9)), "this is no JSON: trailing comma"),
             ("{\n  // a note\n}", Some((2, 3)), "this is no JSON: key must be a string"),
-            ("{\"a\": 1", Some((1, 7)), "this is no JSON: EOF while parsing an object"),
+            ("{\"a\": 1", Some((1, 7)), "the file ends in the middle of an object"),
+            ("{\n  \"a\": [\n\n", Some((2, 8)), "the file ends in the middle of a list"),
         ];
         for (text, at, words) in cases {
             let misfit = parse(text).unwrap_err();

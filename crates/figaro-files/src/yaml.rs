@@ -13,13 +13,23 @@ const MAX_WORDS: usize = 600;
 /// # Errors
 /// What does not fit, in one line with its place; of a key that is not known, which one may be meant.
 pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    serde_saphyr::from_str(text).map_err(|error| suggesting(error.without_snippet().to_string()))
+    parse_placed(text).map_err(|Misfit { at, words }| match at {
+        Some(Mark { line, .. }) => format!("line {line}: {words}"),
+        None => words,
+    })
 }
 
 /// What the parser says, and what tells more to whoever wrote the file.
-const PLAINER: [(&str, &str); 3] = [
+const PLAINER: [(&str, &str); 7] = [
     (", set DuplicateKeyPolicy in Options if acceptable", ""),
     ("expected mapping start", "expected keys with values here, such as `name: …`"),
+    ("unclosed bracket", "nothing closes the bracket"),
+    (
+        "illegal placement of ':' indicator",
+        "a `:` cannot stand here: is a bracket or quotation mark above it not closed?",
+    ),
+    ("\"-\" is only valid inside a block", "a list cannot begin here: is a bracket above it not closed?"),
+    ("invalid indentation in multiline quoted scalar", "the quotation mark above is not closed"),
     ("expected sequence start", "expected a list here, a line that begins with `- ` for each item"),
 ];
 
