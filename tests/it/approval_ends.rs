@@ -46,8 +46,16 @@ async fn the_card_of_a_call_whose_turn_is_stopped_says_so() {
         if !settings.is_empty() {
             world.told(ANN, TEAM, settings).await;
         }
-        world.told(EVE, TEAM, &format!("{command}@figaro_bot")).await;
-        let words = if settings.is_empty() { "✗ Called off by Eve" } else { "✗ Cancelado por Eve" };
+        // The person whom it is about does not call it off; whoever asked does.
+        let told = world.told(EVE, TEAM, &format!("{command}@figaro_bot")).await;
+        let keeps = if settings.is_empty() {
+            "Something waits for an approval here."
+        } else {
+            "Algo espera uma aprovação aqui."
+        };
+        assert!(text(&told).starts_with(keeps), "{told}");
+        world.told(BOB, TEAM, &format!("{command}@figaro_bot")).await;
+        let words = if settings.is_empty() { "✗ Called off by Bob" } else { "✗ Cancelado por Bob" };
         let shown = world.shows(TEAM, number(&card["message_id"]), words).await;
         assert!(labels(&shown).is_empty(), "{shown}");
         assert!(!text(&shown).contains("approve it"), "{shown}");

@@ -279,7 +279,7 @@ async fn stopped_while_the_question_is_being_sent_it_waits_for_nothing() {
     world.say(BOB, BOB, "paint it");
     world.see("the question on its way", |view| view.calls_of("sendMessage").first().map(|_| ())).await;
     world.say(BOB, BOB, "/stop");
-    world.card_with(BOB, "Stopped.").await;
+    world.card_with(BOB, "Called off: Which colour?").await;
     assert_eq!(world.parked(bot), Vec::<Value>::new());
     let _bot = world.start_open().await;
     world.when("Green", Reply::text("A fine colour."));

@@ -348,7 +348,12 @@ async fn in_a_group_an_admin_answers_to_the_bot_and_all_else_is_talk() {
     world.otherwise(Reply::text("I see."));
     let _bot = world.start_open().await;
     let question = world.answers(TEAM, 1).await.remove(0);
-    assert!(text(&question).contains("Choose, or reply to this message with a city"), "{question}");
+    assert!(
+        text(&question).contains(
+            "Only an admin of this chat can say it: with a button, or by a reply to this message with a city"
+        ),
+        "{question}"
+    );
     world.say(ANN, TEAM, "Riga");
     let reply = |from, words| Say::new(from, TEAM, words).reply_to(number(&question["message_id"]));
     world.telegram.send(reply(BOB, "Lisbon")).unwrap();

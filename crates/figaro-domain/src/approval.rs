@@ -132,6 +132,9 @@ pub struct Approval {
     /// The people that it acts on, as far as Telegram knows their names.
     #[serde(default)]
     pub people: Vec<Concerned>,
+    /// The first words of the one message that it is about, where they are kept and whoever asked may know them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
     /// The right that an admin of all these chats needs to approve it, by its name in the Bot API; none where only an owner may.
     pub right: Option<String>,
     /// Whether whoever asked for it may not approve it.
@@ -368,6 +371,7 @@ mod tests {
             server: None,
             targets: vec![Target { chat: ChatId(-5), title: None }],
             people: Vec::new(),
+            about: None,
             right: None,
             needs_other: false,
             may_last: true,

@@ -127,15 +127,16 @@ pub fn dollars(nano_usd: u64) -> String {
     }
 }
 
-/// Tokens as people read them: `940`, `71 k`, `1.2 M`.
+/// Tokens as people read them: `940 tokens`, `71 k tokens`, `1.2 M tokens`. The word is the same in every language there are texts in.
 #[must_use]
 pub fn tokens(count: u64) -> String {
-    match count {
+    let count = match count {
         0..1_000 => count.to_string(),
         1_000..10_000 => format!("{}.{} k", count / 1_000, count % 1_000 / 100),
         10_000..1_000_000 => format!("{} k", count / 1_000),
         _ => format!("{}.{} M", count / 1_000_000, count % 1_000_000 / 100_000),
-    }
+    };
+    format!("{count} tokens")
 }
 
 impl AddAssign for Spent {

@@ -145,6 +145,7 @@ mod tests {
             server: None,
             targets: targets.iter().map(|chat| Target { chat: ChatId(*chat), title: None }).collect(),
             people: Vec::new(),
+            about: None,
             right: right.map(str::to_owned),
             needs_other,
             may_last: true,

@@ -109,12 +109,23 @@ impl Texts {
         self.entries().find(|(name, _)| *name == key).map(|(_, text)| text)
     }
 
+    /// Why a built-in rule asks or refuses; `None` for a rule that does neither, or is an owner's.
+    #[must_use]
+    pub fn rule(&self, rule: &str) -> Option<&str> {
+        named(self.rules(), rule)
+    }
+
+    /// What a setting of a model does, and its name.
+    #[must_use]
+    pub fn writes(&self, setting: &str, value: &str) -> String {
+        let words = named(self.writing(), setting).unwrap_or_default();
+        format!("{words} {value}").trim().to_owned() + &format!(" ({setting})")
+    }
+
     /// What a method of the Bot API does; by its name in small letters where the language has no words for it.
     #[must_use]
     pub fn method(&self, method: &str) -> String {
-        let mut named = self.methods().lines().filter_map(|line| line.split_once(": "));
-        let found = named.find(|(name, _)| *name == method);
-        found.map_or_else(|| method_words(method), |(_, words)| words.to_owned())
+        named(self.methods(), method).map_or_else(|| method_words(method), str::to_owned)
     }
 
     /// Why a run of a task failed, as the rest of a sentence.
@@ -198,6 +209,12 @@ impl<'de> Visitor<'de> for ReadTexts {
     }
 }
 
+/// What stands behind a name in a text with one a line.
+fn named<'a>(list: &'a str, name: &str) -> Option<&'a str> {
+    let mut lines = list.lines().filter_map(|line| line.split_once(": "));
+    lines.find(|(one, _)| *one == name).map(|(_, words)| words)
+}
+
 /// A word of a list such as [`Texts::months`], from 0 on; nothing if there are fewer.
 #[must_use]
 pub fn nth(list: &str, index: u32) -> &str {
@@ -239,6 +256,15 @@ pub fn name_a_language(words: &str) -> bool {
     let (tag, said) = (primary(words.trim()).to_lowercase(), plain(words));
     let mut all = LANGUAGES.lines().filter_map(|line| line.split_once(": "));
     all.any(|(code, names)| code == tag || names.split(", ").any(|name| said.contains(&plain(name))))
+}
+
+/// The ISO 639 code of the language that these words are the name or the code of, and nothing else.
+#[must_use]
+pub fn language_code(words: &str) -> Option<&'static str> {
+    let said = words.trim().to_lowercase();
+    let mut all = LANGUAGES.lines().filter_map(|line| line.split_once(": "));
+    all.find(|(code, names)| *code == said || names.split(", ").any(|name| name == said))
+        .map(|(code, _)| code)
 }
 
 /// The words alone, in lower case, with a space around each.
@@ -315,6 +341,11 @@ mod tests {
         }
         for words in ["", "none", "asdf", "xx", "like a pirate", "-", "latv"] {
             assert!(!name_a_language(words), "{words}");
+        }
+        for (words, code) in
+            [("Spanish", Some("es")), ("es", Some("es")), ("español", Some("es")), ("in Spanish", None)]
+        {
+            assert_eq!(language_code(words), code, "{words}");
         }
         assert!(
             LANGUAGES.lines().all(|line| line.split_once(": ").is_some_and(|(_, names)| !names.is_empty()))

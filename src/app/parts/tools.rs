@@ -47,6 +47,7 @@ pub(super) fn telegram(bot: &Bot) -> TelegramTools {
         bot: bot.me.id,
         limiter: bot.sender.limiter.clone(),
         outbox: base.store.outbox(),
+        said: base.store.erasures(),
         audit: base.store.audit(),
         undos: base.store.undos(),
         approvers: bot.approvers.clone(),

@@ -53,6 +53,10 @@ impl Command for NewSession {
 
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
         let (conversation, texts) = (request.asker.place.conversation(), self.cards.texts(request.asker));
+        let is_others = self.parked.has_approval_of_others(conversation, &request.asker.speaker.user);
+        if is_others && !self.cards.may_change(request.asker).await {
+            return Ok(Card::text(texts.approval_waits_here()).into());
+        }
         let session = self.conversations.new_session(conversation, self.cards.now()).await?;
         // What waited there was given up.
         self.parked.reload(Some(&request.asker.speaker.name)).await?;

@@ -11,7 +11,7 @@ use crate::callback::{Choose, Family};
 use figaro_agent::turn::parked::{Choice, Parked};
 use figaro_agent::turn::queue::{Job, Mailboxes};
 use figaro_domain::message::Inbound;
-use figaro_prompts::texts::Texts;
+use figaro_prompts::texts::{Texts, fill};
 use figaro_store::StoreError;
 
 /// Ends the turn of a conversation, and takes the answers that turns wait for.
@@ -58,8 +58,16 @@ impl Command for Stop {
         if let Some(turn) = self.mailboxes.stop(conversation) {
             return Ok(Outcome::Stopped(Card::text(texts.stop_done()), turn));
         }
-        let stopped = self.parked.stop(conversation, &request.asker.speaker.name).await?;
-        Ok(Card::text(if stopped { texts.stop_done() } else { texts.stop_nothing() }).into())
+        let (by, may_all) = (&request.asker.speaker, self.cards.may_change(request.asker).await);
+        let stopped = self.parked.stop(conversation, by, may_all).await?;
+        Ok(match stopped {
+            Some(question) => Card::markdown(&fill(texts.stop_called_off(), &[("question", &question)])),
+            None if self.parked.has_approval_of_others(conversation, &by.user) => {
+                Card::text(texts.approval_waits_here())
+            }
+            None => Card::text(texts.stop_nothing()),
+        }
+        .into())
     }
 
     fn families(&self) -> &'static [&'static str] {

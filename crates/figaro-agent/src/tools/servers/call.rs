@@ -140,6 +140,7 @@ impl RemoteTool {
             server: Some(self.of_server()),
             targets: vec![Target { chat: place.chat, title: place.title.clone() }],
             people: Vec::new(),
+            about: None,
             right: None,
             needs_other: decided.people >= 2,
             // What may destroy something is looked at each time.

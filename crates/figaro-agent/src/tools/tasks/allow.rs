@@ -111,6 +111,7 @@ impl Leaves {
             server: None,
             targets: vec![target],
             people: Vec::new(),
+            about: None,
             right: asks.right.map(str::to_owned),
             needs_other: asks.needs_other,
             may_last: false,

@@ -5,11 +5,15 @@ use serde_json::{Map, Value, json};
 use super::checked::Checked;
 use super::parts::name_of;
 use super::{TelegramTools, ToolContext, ToolError, chat_number};
-use figaro_base::ids::ChatId;
+use figaro_base::ids::{ChatId, MessageId};
+use figaro_base::text::one_line;
 use figaro_domain::approval::{Approval, Concerned, Target};
 use figaro_domain::audit::AuditKind;
 use figaro_policy::access::Standing;
 use figaro_policy::tools::AdminRight;
+
+/// What is shown of a message that a call acts on.
+const ABOUT_CHARS: usize = 60;
 
 /// The chats that calls act on.
 pub(super) struct Named {
@@ -93,6 +97,24 @@ impl TelegramTools {
             people.extend(member.get("user").and_then(name_of).map(|name| Concerned { user, name }));
         }
         people
+    }
+
+    /// The first words of the one message that calls act on, in a chat that whoever asked may know.
+    pub(super) async fn about(
+        &self,
+        approval: &Approval,
+        context: &ToolContext,
+    ) -> Result<Option<String>, ToolError> {
+        let [call] = approval.calls.as_slice() else { return Ok(None) };
+        let message = call.arguments.get("message_id").and_then(Value::as_i64);
+        let chat = call.arguments.get("chat_id").map_or(Some(approval.asked_in.0), chat_number).map(ChatId);
+        let (Some(message), Some(chat)) = (message, chat) else { return Ok(None) };
+        if !self.may_know(chat, context).await {
+            return Ok(None);
+        }
+        let said = self.said.said(chat, MessageId(message)).await?;
+        let words = said.map(|said| one_line(&said.text, ABOUT_CHARS));
+        Ok(words.filter(|words| !words.is_empty()))
     }
 
     /// Refuses calls that Telegram would refuse after somebody has approved them: in groups, those that take a right which the bot

@@ -36,7 +36,7 @@ use figaro_domain::tool::{Effect, StatusKey};
 use figaro_mcp_client::supervisor::Mcp;
 use figaro_policy::tools::{Policy, chat_number};
 use figaro_provider::ToolSpec;
-use figaro_store::{AuditStore, OutboxStore, PeopleStore, TaskStore, UndoStore};
+use figaro_store::{AuditStore, ErasureStore, OutboxStore, PeopleStore, TaskStore, UndoStore};
 
 /// Whether somebody's word for a chat is its number.
 pub(super) fn is_chat(named: &str, chat: ChatId) -> bool {
@@ -72,6 +72,8 @@ pub struct TelegramTools {
     pub outbox: OutboxStore,
     /// The people who wrote in groups: a name in the place of a person's id means one of them.
     pub people: PeopleStore,
+    /// What messages say, as people are shown them.
+    pub said: ErasureStore,
     /// Where what is decided is noted.
     pub audit: AuditStore,
     /// The tasks, with what their runs may do without asking.

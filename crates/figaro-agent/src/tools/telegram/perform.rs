@@ -83,6 +83,7 @@ impl TelegramTools {
         self.may_itself(calls, context).await?;
         let mut approval = approval(calls, targets, asks, context);
         approval.people = self.people(&approval, context).await;
+        approval.about = self.about(&approval, context).await?;
         Ok(approval)
     }
 
@@ -286,6 +287,7 @@ pub(super) fn approval(
         server: None,
         targets,
         people: Vec::new(),
+        about: None,
         right: asks.right.map(str::to_owned),
         needs_other: asks.needs_other,
         // Of several chats it is not clear which is which.

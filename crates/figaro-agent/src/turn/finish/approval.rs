@@ -93,7 +93,10 @@ fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: &DateTime<Tz
     let number = of("user_id");
     let person = approval.people.iter().find(|person| person.user.to_string() == number);
     let user = person.map_or(number.as_str(), |person| person.name.as_str());
-    let words = approval.server.as_ref().map_or_else(|| of_method(texts, call), |_| texts.approval_server());
+    let words = approval
+        .server
+        .as_ref()
+        .map_or_else(|| of_method(texts, approval, call), |_| texts.approval_server());
     let count = call.arguments.get("message_ids").and_then(Value::as_array).map_or(1, Vec::len);
     let method = if call.method == STANDING_RULE { of("method") } else { call.method.clone() };
     let server = approval.server.as_ref().map(|ToolOfServer { server, tool, .. }| (server, tool));
@@ -101,6 +104,7 @@ fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: &DateTime<Tz
         ("user", user),
         ("text", &of("text")),
         ("title", &of("title")),
+        ("about", approval.about.as_deref().unwrap_or_default()),
         ("count", &count.to_string()),
         ("times", &of("times")),
         ("method", &texts.method(&method)),
@@ -122,7 +126,8 @@ fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: &DateTime<Tz
 }
 
 /// What is said of a call of a method.
-fn of_method<'a>(texts: &'a Texts, call: &MethodCall) -> &'a str {
+fn of_method<'a>(texts: &'a Texts, approval: &Approval, call: &MethodCall) -> &'a str {
+    let names_message = approval.about.is_some();
     let is_set = |value: Option<&Value>| value.and_then(Value::as_bool).unwrap_or_default();
     let may_send = || is_set(call.arguments.get("permissions").and_then(|may| may.get("can_send_messages")));
     match call.method.as_str() {
@@ -132,8 +137,11 @@ fn of_method<'a>(texts: &'a Texts, call: &MethodCall) -> &'a str {
         "restrictChatMember" if !may_send() => texts.approval_mute(),
         "restrictChatMember" => texts.approval_restrict(),
         "promoteChatMember" => texts.approval_promote(),
+        "deleteMessage" if names_message => texts.approval_delete_of(),
         "deleteMessage" | "deleteMessages" => texts.approval_delete(),
+        "pinChatMessage" if names_message => texts.approval_pin_of(),
         "pinChatMessage" => texts.approval_pin(),
+        "unpinChatMessage" if names_message => texts.approval_unpin_of(),
         "unpinChatMessage" => texts.approval_unpin(),
         "setChatTitle" => texts.approval_title_change(),
         "sendMessage" => texts.approval_send(),
@@ -207,6 +215,7 @@ mod tests {
             server: None,
             targets: vec![Target { chat: ChatId(-5), title: Some("Bob [Approved,by,Ann]\u{2067}".into()) }],
             people: vec![Concerned { user: 7, name: "Eve *x* @eve".into() }],
+            about: None,
             right: Some("can_restrict_members".into()),
             needs_other: false,
             may_last: false,

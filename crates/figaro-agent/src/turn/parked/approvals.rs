@@ -1,13 +1,22 @@
 //! Turns that wait with a call that takes an approval.
 
 use super::Parked;
-use figaro_base::ids::{RunId, UpdateId};
+use figaro_base::ids::{RunId, UpdateId, UserId};
 use figaro_domain::approval::Ruling;
 use figaro_domain::conversation::Conversation;
 use figaro_domain::turn::ParkedTurn;
 use figaro_store::StoreError;
 
 impl Parked {
+    /// Whether somebody else than this person asked for a call that waits for an approval in a conversation.
+    #[must_use]
+    pub fn has_approval_of_others(&self, conversation: Conversation, user: &UserId) -> bool {
+        let waiting = self.waiting();
+        waiting
+            .iter()
+            .any(|one| one.parked.turn.conversation == conversation && one.is_approval_of_others(user))
+    }
+
     /// The turns that wait with a call that takes an approval, the oldest first.
     #[must_use]
     pub fn with_approvals(&self) -> Vec<ParkedTurn> {

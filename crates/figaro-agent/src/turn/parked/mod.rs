@@ -21,7 +21,7 @@ use figaro_base::shutdown::TaskTracker;
 use figaro_base::text::one_line;
 use figaro_domain::conversation::{Conversation, Message};
 use figaro_domain::delivery::PendingDelivery;
-use figaro_domain::message::Inbound;
+use figaro_domain::message::{Inbound, Speaker};
 use figaro_domain::turn::{GoneOn, ParkedTurn};
 use figaro_prompts::texts::fill;
 use figaro_store::{ConversationStore, ParkedStore, StoreError};
@@ -244,21 +244,26 @@ impl Parked {
         self.0.store.unpark(run, now).await
     }
 
-    /// Gives up the turn of a conversation that was put away last, without a word; `false` if none waits there. `by` is the name
-    /// of whoever stops it.
+    /// Gives up the turn of a conversation that was put away last, without a word; gives the first words of its question, `None` if
+    /// none waits there. `by` is whoever stops it, who may do so with what others want approved only where `may_all`.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn stop(&self, conversation: Conversation, by: &str) -> Result<bool, StoreError> {
+    pub async fn stop(
+        &self,
+        conversation: Conversation,
+        by: &Speaker,
+        may_all: bool,
+    ) -> Result<Option<String>, StoreError> {
         let newest = {
             let waiting = self.waiting();
             let here = waiting.iter().filter(|one| one.parked.turn.conversation == conversation);
-            here.max_by_key(|one| (one.parked.parked_at, one.run())).map(Waiting::run)
+            let here = here.filter(|one| may_all || !one.is_approval_of_others(&by.user));
+            let newest = here.max_by_key(|one| (one.parked.parked_at, one.run()));
+            newest.map(|one| (one.run(), one_line(&one.parked.question.text, NAMED_CHARS)))
         };
-        match newest {
-            Some(run) => self.give_up(run, None, Some(by)).await,
-            None => Ok(false),
-        }
+        let Some((run, question)) = newest else { return Ok(None) };
+        Ok(self.give_up(run, None, Some(&by.name)).await?.then_some(question))
     }
 
     pub(super) async fn give_up(

@@ -3,7 +3,7 @@
 use parking_lot::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use figaro_base::ids::{MessageId, RunId};
+use figaro_base::ids::{MessageId, RunId, UserId};
 use figaro_domain::conversation::EntryKey;
 use figaro_domain::turn::ParkedTurn;
 
@@ -25,6 +25,12 @@ pub(super) struct Waiting {
 impl Waiting {
     pub(super) const fn run(&self) -> RunId {
         self.parked.turn.id
+    }
+
+    /// Whether it waits for the approval of a call that somebody else than this person asked for.
+    pub(super) fn is_approval_of_others(&self, user: &UserId) -> bool {
+        let approval = self.parked.question.approval.as_ref();
+        approval.is_some_and(|approval| approval.requester.user != *user)
     }
 
     /// Whether it is known, or stored, which messages show its question.
