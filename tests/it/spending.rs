@@ -285,7 +285,7 @@ async fn is_stopped(world: &World) {
 
 fn names_the_last_answer(usage: &[String]) {
     let last = usage.last().unwrap();
-    assert!(last.starts_with("Last answer here: ") && last.contains(" k · $0.00"), "{last}");
+    assert!(last.starts_with("Last answer here: ") && last.contains(" k tokens · $0.00"), "{last}");
 }
 
 #[tokio::test]

@@ -50,17 +50,17 @@ async fn what_an_answer_cost_is_shown_by_day_chat_person_and_model() {
     world.told(BOB, BOB, "hi").await;
     let card = world.ask("/usage").await;
     let after = lines(&card);
-    assert!(after[7].ends_with(" ██████████ 71 k · $0.05"), "{after:?}");
+    assert!(after[7].ends_with(" ██████████ 71 k tokens · $0.05"), "{after:?}");
     let names: Vec<&str> = after[1..8].iter().filter_map(|line| line.split(' ').next()).collect();
     let week = "Mon Tue Wed Thu Fri Sat Sun Mon Tue Wed Thu Fri Sat";
     assert!(week.contains(&names.join(" ")), "{names:?}");
-    let rest = ["Today $0.05 of $0.50 (10 %)", "Last answer here: 71 k · $0.05 · openai:gpt-4.1-mini"];
+    let rest = ["Today $0.05 of $0.50 (10 %)", "Last answer here: 71 k tokens · $0.05 · openai:gpt-4.1-mini"];
     assert_eq!(after[8..], rest);
     assert_eq!(labels(&card), ["By chat", "By person", "By model"]);
     let views = [
-        ("By chat", vec!["Ann ██████████ 71 k · $0.05", "Bob █░░░░░░░░░ 200 · $0.0002"]),
-        ("By model", vec!["openai:gpt-4.1-mini ██████████ 71 k · $0.05"]),
-        ("By person", vec!["Ann ██████████ 71 k · $0.05", "Bob █░░░░░░░░░ 200 · $0.0002"]),
+        ("By chat", vec!["Ann ██████████ 71 k tokens · $0.05", "Bob █░░░░░░░░░ 200 tokens · $0.0002"]),
+        ("By model", vec!["openai:gpt-4.1-mini ██████████ 71 k tokens · $0.05"]),
+        ("By person", vec!["Ann ██████████ 71 k tokens · $0.05", "Bob █░░░░░░░░░ 200 tokens · $0.0002"]),
     ];
     for (view, rows) in views {
         world.press(ANN, &card, view).await;
@@ -95,7 +95,7 @@ async fn members_and_groups_see_their_own_chat_only() {
     for person in [ANN, BOB] {
         let card = world.told(person, TEAM, "/usage@figaro_bot").await;
         let team = lines(&card);
-        assert!(team[7].ends_with(" ██████████ 333 · $0.00017"), "{team:?}");
+        assert!(team[7].ends_with(" ██████████ 333 tokens · $0.00017"), "{team:?}");
         assert_eq!((team.len(), labels(&card).len()), (9, 0));
     }
     let eva = lines(&world.told(EVE, EVE, "/usage").await);
@@ -121,10 +121,10 @@ async fn an_unknown_price_is_never_shown_as_nothing() {
     world.ask("hi").await;
     let card = world.ask("/usage").await;
     let usage = lines(&card);
-    assert!(usage[7].ends_with(" 110 · $?"), "{usage:?}");
-    let rest = ["Today 110 of 1.0 M (0 %)", "Today $? of $5.00 (? %)"];
+    assert!(usage[7].ends_with(" 110 tokens · $?"), "{usage:?}");
+    let rest = ["Today 110 of 1.0 M tokens (0 %)", "Today $? of $5.00 (? %)"];
     assert_eq!(usage[8..10], rest);
-    assert_eq!(usage[10], "Last answer here: 110 · $? · openai:offline");
+    assert_eq!(usage[10], "Last answer here: 110 tokens · $? · openai:offline");
     assert!(text(&world.ask("/status").await).contains("110 tokens, $?"));
     assert!(bot.stop().success());
     let bot = recipe.set("LLM_PRICES", "openai:off*=10/5/30").spawn();
@@ -132,7 +132,7 @@ async fn an_unknown_price_is_never_shown_as_nothing() {
     world.script.push(Reply::text("Hello.").usage(1_000, 1_000));
     world.ask("and now?").await;
     let usage = world.usage().await;
-    assert!(usage[7].ends_with(" 2.1 k · $0.04 + ?"), "{usage:?}");
+    assert!(usage[7].ends_with(" 2.1 k tokens · $0.04 + ?"), "{usage:?}");
     assert_eq!(usage[9], "Today $0.04 + ? of $5.00 (? %)");
-    assert_eq!(usage[10], "Last answer here: 2.0 k · $0.04 · openai:offline");
+    assert_eq!(usage[10], "Last answer here: 2.0 k tokens · $0.04 · openai:offline");
 }

@@ -143,7 +143,7 @@ async fn how_a_turn_ended_is_told_and_owners_read_which_error_it_was() {
     says(&world, BOB, "— stopped").await;
     says(&world, BOB, "Later.").await;
     assert!(why(&world, BOB, BOB, asked).await.contains("The answer was stopped."));
-    assert!(why(&world, BOB, BOB, later).await.contains("It was answered."));
+    assert!(why(&world, BOB, BOB, later).await.contains("It was answered"));
 }
 
 #[tokio::test]
@@ -215,7 +215,11 @@ async fn of_an_answer_its_tools_memories_pins_rules_and_cost_are_told_to_whoever
         for about in [asked, answer] {
             let told = why(&world, BOB, chat, about).await;
             for part in [
-                "It was answered.",
+                if chat == BOB {
+                    "It was answered, as is every message here."
+                } else {
+                    "since it mentioned me"
+                },
                 "looking at notes: done",
                 "working in the chat: refused",
                 "refused: Send a photo",
@@ -223,16 +227,16 @@ async fn of_an_answer_its_tools_memories_pins_rules_and_cost_are_told_to_whoever
                 assert!(told.contains(part), "{part}: {told}");
             }
             assert!(told.contains("gpt-4.1-mini · ") && told.contains("$"), "{told}");
-            assert!(
-                !told.contains("rule ") && !told.contains("private_address"),
-                "no rule for members: {told}"
-            );
+            assert!(!told.contains("public web"), "no rule for members: {told}");
             assert_eq!(told.contains("• Lives in Riga"), chat == BOB, "{told}");
             assert!(told.contains(if chat == BOB { "door code" } else { "team meets" }), "{told}");
         }
         if chat == TEAM {
             let told = why(&world, ANN, TEAM, answer).await;
-            assert!(told.contains("refused: Send a photo (sendPhoto · rule limit/private_address"), "{told}");
+            assert!(
+                told.contains("refused: Send a photo (it opens an address that is not on the public web)"),
+                "{told}"
+            );
             assert!(!told.contains("Riga"), "another person's memory: {told}");
             assert_eq!(why(&world, crate::task_tools::CAROL, TEAM, answer).await, NOT_YOURS);
         }
@@ -254,7 +258,7 @@ async fn what_is_noted_has_no_words_survives_a_restart_and_goes_with_what_is_for
     assert!(noted.iter().all(|(_, value)| !String::from_utf8_lossy(value).contains("zanzibar")));
     let bot = world.start_open().await;
     assert!(why(&world, BOB, TEAM, aside).await.contains("It did not mention me"));
-    assert!(why(&world, BOB, BOB, asked).await.contains("It was answered."));
+    assert!(why(&world, BOB, BOB, asked).await.contains("It was answered"));
     let card = world.told(BOB, BOB, "/forget").await;
     world.press(BOB, &card, "Everything about me here").await;
     let card = world.shows(BOB, number(&card["message_id"]), "Forget everything about you").await;

@@ -49,6 +49,29 @@ pub enum AuditKind {
 }
 
 impl AuditKind {
+    /// Whether it is about a call, and not about people, groups or settings.
+    #[must_use]
+    pub const fn is_of_call(self) -> bool {
+        match self {
+            Self::CallAllowed
+            | Self::CallAsked
+            | Self::CallDenied
+            | Self::ApprovalGiven
+            | Self::ApprovalDenied
+            | Self::ApprovalExpired
+            | Self::ApprovalEnded
+            | Self::ApprovalUsed
+            | Self::Undone => true,
+            Self::AccessAllowed
+            | Self::AccessDenied
+            | Self::AccessLifted
+            | Self::CodeMade
+            | Self::RoleGiven
+            | Self::OwnerMade
+            | Self::SettingChanged => false,
+        }
+    }
+
     /// Whether something was not let through.
     #[must_use]
     pub const fn is_refusal(self) -> bool {

@@ -171,8 +171,11 @@ pub(super) fn cap_lines(ledger: &Ledger, texts: &Texts) -> Vec<String> {
         fill(texts.usage_cap(), &values)
     };
     let percent = |gone: u64, cap: u64| (u128::from(gone) * 100 / u128::from(cap.max(1))).to_string();
-    let by_tokens =
-        caps.tokens.map(|cap| line(tokens(spent.tokens), tokens(cap), percent(spent.tokens, cap)));
+    let by_tokens = caps.tokens.map(|cap| {
+        let gone = tokens(spent.tokens);
+        let number = gone.strip_suffix(" tokens").unwrap_or(&gone);
+        line(number.to_owned(), tokens(cap), percent(spent.tokens, cap))
+    });
     let by_money = caps.nano_usd.map(|cap| {
         let known = percent(spent.nano_usd, cap);
         line(spent.money(), dollars(cap), if spent.unpriced == 0 { known } else { "?".to_owned() })

@@ -15,6 +15,7 @@ use self::card::number_of;
 use self::code::Codes;
 pub use self::request::AccessRequests;
 use self::roles::Wish;
+pub(super) use self::roles::role_name;
 use super::card::Card;
 use super::command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;

@@ -200,7 +200,7 @@ fn here(asker: &Asker) -> Option<ChatId> {
     asker.place.is_group().then_some(asker.place.chat)
 }
 
-pub(super) const fn role_name(texts: &Texts, role: AccessRole) -> &str {
+pub(in super::super) const fn role_name(texts: &Texts, role: AccessRole) -> &str {
     match role {
         AccessRole::Admin => texts.role_admin(),
         AccessRole::Member => texts.role_member(),

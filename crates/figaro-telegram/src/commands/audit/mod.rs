@@ -9,8 +9,8 @@ use std::collections::btree_map::Entry;
 use async_trait::async_trait;
 use chrono_tz::Tz;
 
-pub(super) use self::words::kind;
 use self::words::{Names, View, ids_of};
+pub(super) use self::words::{kind, rule_words};
 use super::asker::Asker;
 use super::card::{Card, ROWS, pager};
 use super::cards::Cards;

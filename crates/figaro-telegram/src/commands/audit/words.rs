@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Datelike, Utc};
 use chrono_tz::Tz;
 
+use super::super::access::role_name;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::audit::{AuditActor, AuditEntry, AuditEvent, AuditKind};
+use figaro_domain::role::AccessRole;
+use figaro_policy::tools::OWNERS;
 use figaro_prompts::texts::{Texts, fill};
 
 /// The names of people and chats by their Telegram numbers.
@@ -49,6 +52,14 @@ pub(in super::super) fn kind(texts: &Texts, what: AuditKind) -> &str {
     }
 }
 
+/// Why a rule asks or refuses, in words; of an owner's own rule its name, and nothing of what only allows.
+pub(in super::super) fn rule_words(texts: &Texts, rule: &str) -> Option<String> {
+    match rule.strip_prefix(OWNERS) {
+        Some(own) => Some(fill(texts.audit_rule(), &[("rule", own)])),
+        None => texts.rule(rule).map(str::to_owned),
+    }
+}
+
 /// The people and chats of an entry, by their Telegram numbers.
 pub(super) fn ids_of(event: &AuditEvent) -> impl Iterator<Item = i64> {
     let actor = match &event.actor {
@@ -60,7 +71,7 @@ pub(super) fn ids_of(event: &AuditEvent) -> impl Iterator<Item = i64> {
 }
 
 impl View<'_> {
-    /// An entry as a line: when, who, what about which method and whom, where, and by which rule.
+    /// An entry as a line: when, who, what about which call or whom, where, and why.
     pub(super) fn line(&self, entry: &AuditEntry) -> String {
         let (texts, event) = (self.texts, &entry.event);
         let who = match &event.actor {
@@ -69,16 +80,28 @@ impl View<'_> {
             AuditActor::Model => texts.audit_model().to_owned(),
         };
         let at = texts.dated(&event.at.with_timezone(&self.zone), self.now.with_timezone(&self.zone).year());
-        let what = kind(texts, event.what).to_owned();
-        let what =
-            event.method.as_ref().map_or(what.clone(), |method| format!("{what}: {}", method.as_str()));
         let target = event.target_user.as_ref().map(|user| self.person(user));
         let target = target.or_else(|| event.target_chat.map(|chat| self.chat(chat)));
+        let method = event.method.as_ref().map(|method| method.as_str());
+        let (named, target) = match event.what.is_of_call() {
+            true => (method.map(|method| texts.method(method)), target),
+            false => (method.and_then(|method| self.of_access(method, target.as_deref())).or(target), None),
+        };
+        let what = kind(texts, event.what);
+        let what = named.map_or_else(|| what.to_owned(), |named| format!("{what}: {named}"));
         let target = target.map(|name| fill(texts.audit_target(), &[("name", &name)]));
-        let place = event.chat.map(|chat| fill(texts.audit_in(), &[("chat", &self.chat(chat))]));
-        let rule = event.rule.as_ref().map(|rule| fill(texts.audit_rule(), &[("rule", rule.as_str())]));
+        let there = event.target_chat.filter(|_| event.target_user.is_some());
+        let place = event.chat.or(there).map(|chat| fill(texts.audit_in(), &[("chat", &self.chat(chat))]));
+        let rule = event.rule.as_ref().and_then(|rule| rule_words(texts, rule.as_str()));
         let parts = [Some(at), Some(who), Some(what), target, place, rule];
         format!("• {}", parts.into_iter().flatten().collect::<Vec<_>>().join(" · "))
+    }
+
+    /// Another bot, or a person with the role that they were given.
+    fn of_access(&self, method: &str, person: Option<&str>) -> Option<String> {
+        let bot = method.strip_prefix("bot:").map(|bot| format!("@{bot}"));
+        let role = AccessRole::named(method).map(|role| role_name(self.texts, role));
+        bot.or_else(|| Some(format!("{} ({})", person?, role?)))
     }
 
     fn person(&self, user: &UserId) -> String {
@@ -119,17 +142,17 @@ mod tests {
                     chat: Some(ChatId(11)),
                     target_chat: Some(ChatId(-5)),
                     method: AuditName::new("sendMessage"),
-                    rule: AuditName::new("default/elsewhere"),
+                    rule: AuditName::new("default/other_chat"),
                     ..event(AuditKind::CallDenied, AuditActor::Model)
                 },
-                "• Fri 20 Nov 14:30 · the model · refused: sendMessage · to Team · in this chat · rule default/elsewhere",
+                "• Fri 20 Nov 14:30 · the model · refused: Send a message · to Team · in this chat · it is aimed at another chat",
             ),
             (
                 AuditEvent {
                     target_user: Some(UserId::telegram(8)),
                     ..event(AuditKind::AccessAllowed, ann())
                 },
-                "• Fri 20 Nov 14:30 · Ann · let in · to Bob",
+                "• Fri 20 Nov 14:30 · Ann · let in: Bob",
             ),
             (
                 AuditEvent { chat: Some(ChatId(-6)), ..event(AuditKind::SettingChanged, AuditActor::Bot) },
@@ -139,6 +162,20 @@ mod tests {
         for (event, wanted) in cases {
             let (entry, _) = AuditHead::default().extend(event, None).unwrap();
             assert_eq!(view.line(&entry), wanted);
+        }
+    }
+
+    #[test]
+    fn every_rule_that_asks_or_refuses_has_words() {
+        let locales = Locales::load().unwrap();
+        let policy = include_str!("../../../../figaro-policy/src/tools/policy.yaml");
+        let rules = policy.split("  - name: ").skip(1).filter(|rule| !rule.contains("then: allow"));
+        let names: Vec<&str> = rules.filter_map(|rule| rule.lines().next()).collect();
+        assert!(names.len() > 8, "{names:?}");
+        for (tag, texts) in locales.all() {
+            for name in &names {
+                assert!(texts.rule(&format!("default/{name}")).is_some(), "{tag}: {name}");
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
 use super::super::asker::Asker;
-use super::super::audit::kind;
+use super::super::audit::{kind, rule_words};
 use super::super::handles::Handles;
 use super::finder::Subject;
 use super::observed;
@@ -22,7 +22,7 @@ use figaro_domain::reception::Ending;
 use figaro_domain::tool::{ToolCall, ToolStatus};
 use figaro_domain::usage::{UNKNOWN_MONEY, dollars, tokens};
 use figaro_policy::access::Standing;
-use figaro_policy::tools::Policy;
+use figaro_policy::tools::{OWNERS, Policy};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{AuditStore, ConversationStore, FactStore, PinStore, StoreError};
 
@@ -94,6 +94,9 @@ impl Details {
             lines.extend(section(texts.why_pins(), self.pinned(asker, &trace.pins).await?));
             lines.extend(trace.agent.as_ref().map(|agent| fill(texts.why_agent(), &[("agent", agent)])));
         }
+        if lines.is_empty() && answer.is_some() {
+            lines.push(texts.why_used_nothing().to_owned());
+        }
         let asked = exchange.and_then(|exchange| exchange.question.first());
         let client = asked.and_then(|question| question.program.as_deref());
         lines.extend(client.map(|client| fill(texts.why_client(), &[("client", client)])));
@@ -107,7 +110,7 @@ impl Details {
         Ok(calls.iter().filter_map(|made| call(texts, &tools, made, open)).collect())
     }
 
-    /// What was refused or asked about. Owners also read the names of the method and the rule.
+    /// What was refused or asked about. Owners also read why.
     async fn rules(
         &self,
         asker: &Asker,
@@ -120,14 +123,16 @@ impl Details {
         let line = |event: &AuditEvent| {
             let method = event.method.as_ref().map(|method| method.as_str());
             let words = method.map(|method| format!(": {}", texts.method(method))).unwrap_or_default();
-            let rule = event.rule.as_ref().map(|rule| {
-                let reason = rules.reason_of(rule.as_str()).map(|reason| format!(": {reason}"));
-                let named = fill(texts.audit_rule(), &[("rule", rule.as_str())]);
-                format!("{named}{}", reason.unwrap_or_default())
+            let rule = event.rule.as_ref().map(|rule| rule.as_str()).filter(|_| is_owner);
+            let why = rule.and_then(|rule| {
+                // An owner writes the reasons of their rules in their own language.
+                let reason = rules.reason_of(rule).filter(|_| rule.starts_with(OWNERS));
+                Some(match (rule_words(texts, rule)?, reason) {
+                    (words, Some(reason)) => format!(" ({words}: {reason})"),
+                    (words, None) => format!(" ({words})"),
+                })
             });
-            let exact: Vec<String> = method.map(str::to_owned).into_iter().chain(rule).collect();
-            let exact = (is_owner && !exact.is_empty()).then(|| format!(" ({})", exact.join(" · ")));
-            format!("{}{words}{}", kind(texts, event.what), exact.unwrap_or_default())
+            format!("{}{words}{}", kind(texts, event.what), why.unwrap_or_default())
         };
         Ok(decided.iter().map(line).collect())
     }

@@ -25,11 +25,15 @@ use crate::inbound::Me;
 use figaro_agent::turn::parked::Parked;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_base::ids::{RunId, UserId};
+use figaro_base::text::one_line;
 use figaro_domain::message::Quoted;
 use figaro_domain::reception::Reception;
 use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{SettingsStore, StoreError};
+
+/// What is shown of the message that is asked about.
+const WORDS_CHARS: usize = 60;
 
 /// Says why a message was or was not answered.
 #[derive(Debug)]
@@ -106,7 +110,13 @@ impl Why {
         let began = asked.map(|question| question.created_at);
         let began = began.or_else(|| subject.received.as_ref().map(|received| received.at));
         let began = began.unwrap_or_else(|| self.cards.now());
-        let mut lines = vec![self.reason(asker, subject, what)];
+        let config = self.settings.chat_config(asker.place.chat).await?;
+        // A turn that is named by its id may be of another chat, of a program or of a task.
+        let answered = match subject.received.is_some() {
+            true => reasons::answers(texts, &asker.place, config.answer_when),
+            false => texts.why_answered(),
+        };
+        let mut lines = vec![self.reason(asker, subject, what, answered)];
         if sees {
             lines.extend(self.details.lines(asker, texts, subject, began).await?);
         }
@@ -114,13 +124,16 @@ impl Why {
             lines.extend(self.hidden(asker, texts).await);
         }
         explain_unknown(&mut lines, texts);
-        let zone = self.settings.chat_config(asker.place.chat).await?.timezone.unwrap_or(self.default_zone);
+        let zone = config.timezone.unwrap_or(self.default_zone);
         let year = self.cards.now().with_timezone(&zone).year();
         let time = texts.dated(&began.with_timezone(&zone), year);
-        Ok(Card::titled(&fill(texts.why_title(), &[("time", &time)]), lines.join("\n")))
+        let title = fill(texts.why_title(), &[("time", &time)]);
+        let words = asked.filter(|_| is_own).map(|question| one_line(&question.text, WORDS_CHARS));
+        let words = words.filter(|words| !words.is_empty()).map(|words| format!(": “{words}”"));
+        Ok(Card::titled(&format!("{title}{}", words.unwrap_or_default()), lines.join("\n")))
     }
 
-    fn reason(&self, asker: &Asker, subject: &Subject, what: Reception) -> String {
+    fn reason(&self, asker: &Asker, subject: &Subject, what: Reception, answered: &str) -> String {
         let texts = self.cards.texts(asker);
         if what != Reception::Asked && subject.exchange.is_none() {
             return reasons::received(texts, &self.me, what);
@@ -129,7 +142,7 @@ impl Why {
             is_running: self.mailboxes.running().contains(&asker.place.conversation()),
             waits: subject.trace().is_some_and(|trace| self.parked.waits(trace.run)),
         };
-        reasons::turn(texts, subject, now, asker.standing == Standing::Owner)
+        reasons::turn(texts, subject, now, answered, asker.standing == Standing::Owner)
     }
 
     /// Nothing is known of the message: it never came in, or was forgotten.

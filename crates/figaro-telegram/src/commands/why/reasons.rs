@@ -2,6 +2,7 @@
 
 use super::finder::Subject;
 use crate::inbound::Me;
+use figaro_domain::chat::{AnswerWhen, Place};
 use figaro_domain::reception::{Ending, Reception};
 use figaro_prompts::texts::{Texts, fill};
 
@@ -32,12 +33,21 @@ pub(super) fn received(texts: &Texts, me: &Me, what: Reception) -> String {
     text.to_owned()
 }
 
-/// What became of the turn of a question. Owners read which error it was.
-pub(super) fn turn(texts: &Texts, subject: &Subject, now: Now, is_owner: bool) -> String {
+/// Why a question is answered in a chat at all.
+pub(super) fn answers<'a>(texts: &'a Texts, place: &Place, when: AnswerWhen) -> &'a str {
+    match when {
+        AnswerWhen::Always => texts.why_answered_always(),
+        AnswerWhen::Mention | AnswerWhen::Off if place.is_group() => texts.why_answered_addressed(),
+        AnswerWhen::Mention | AnswerWhen::Off => texts.why_answered_always(),
+    }
+}
+
+/// What became of the turn of a question, with these words where it was answered. Owners read which error it was.
+pub(super) fn turn(texts: &Texts, subject: &Subject, now: Now, answered: &str, is_owner: bool) -> String {
     let trace = subject.trace();
     let has_answer = subject.exchange.as_ref().is_some_and(|exchange| exchange.answer().is_some());
     let text = match trace.and_then(|trace| trace.ending.as_ref()) {
-        Some(Ending::Answered) => texts.why_answered(),
+        Some(Ending::Answered) => answered,
         Some(Ending::Silent) => texts.why_silent(),
         Some(Ending::Told) => texts.why_told(),
         Some(Ending::Stopped) => texts.why_stopped(),
@@ -51,7 +61,7 @@ pub(super) fn turn(texts: &Texts, subject: &Subject, now: Now, is_owner: bool) -
             return format!("{words}\n{}", fill(texts.error_turn(), &[("turn", &turn)]));
         }
         None if trace.is_some() && now.is_running => texts.why_running(),
-        None if has_answer => texts.why_answered(),
+        None if has_answer => answered,
         None if now.is_running => texts.why_queued(),
         None => texts.why_open(),
     };
