@@ -159,14 +159,20 @@ async fn a_chat_is_answered_by_the_agent_that_was_chosen_with_a_button() {
 
     // What the chat sets itself counts before.
     let written = world.told(BOB, BOB, "/model temperature 0.75").await;
-    assert!(text(&written).contains("temperature 0.75, max_tokens 300"), "{written}");
+    assert!(
+        text(&written).contains("freedom of wording 0.75 (temperature), longest answer 300 (max_tokens)"),
+        "{written}"
+    );
     let shown = world.told(BOB, BOB, "/model").await;
     assert!(
         text(&shown)
             .starts_with("Model\ncompatible:offline-text answers here: it is the one of the agent tutor."),
         "{shown}"
     );
-    assert!(text(&shown).contains("temperature 0.75, max_tokens 300"), "{shown}");
+    assert!(
+        text(&shown).contains("freedom of wording 0.75 (temperature), longest answer 300 (max_tokens)"),
+        "{shown}"
+    );
     world.told(BOB, BOB, "/model openai:gpt-4.1-mini").await;
     let request = asked(&world, BOB, BOB, "with a model of the chat's").await;
     assert_eq!((request.model(), request.tool_names()), ("gpt-4.1-mini", vec!["add_note"]));

@@ -65,13 +65,16 @@ async fn the_card_of_models_is_short_and_how_it_writes_stands_behind_a_button() 
     let set = world.told(ANN, ANN, "/model temperature 0.3").await;
     assert_eq!(
         (text(&set).lines().nth(1), labels(&set)),
-        (Some("It writes with: temperature 0.3."), vec!["Edit".into(), "Clear".into(), "‹ Back".into()])
+        (
+            Some("It writes with: freedom of wording 0.3 (temperature)."),
+            vec!["Edit".into(), "Clear".into(), "‹ Back".into()]
+        )
     );
     assert_eq!(world.press(ANN, &set, "Clear").await, "Saved.");
     let id = number(&set["message_id"]);
     let plain = |view: &View<'_>| {
         let now = view.messages(ANN).into_iter().find(|m| m["message_id"] == id)?;
-        (!text(now).contains("0.3.")).then(|| now.clone())
+        (!text(now).contains("It writes with")).then(|| now.clone())
     };
     let plain = world.see("no parameters", plain).await;
     assert_eq!(labels(&plain), ["Edit", "‹ Back"]);

@@ -150,11 +150,14 @@ const WRONG: [(&str, &str); 7] = [
 
 /// What one writes after the other, and what the card has.
 const RIGHT: [(&str, &str); 5] = [
-    ("temperature 0,3", "It writes with: temperature 0.3."),
-    ("TEMPERATURE", "It writes with: temperature 0.3."),
-    ("max_tokens 1", "temperature 0.3, max_tokens 1."),
-    ("presence_penalty 1", "openai has nothing like presence_penalty: ignored."),
-    ("presence_penalty clear", "It writes with: temperature 0.3, max_tokens 1."),
+    ("temperature 0,3", "It writes with: freedom of wording 0.3 (temperature)."),
+    ("TEMPERATURE", "It writes with: freedom of wording 0.3 (temperature)."),
+    ("max_tokens 1", "freedom of wording 0.3 (temperature), longest answer 1 (max_tokens)."),
+    ("presence_penalty 1", "openai has nothing like push to new topics (presence_penalty): ignored."),
+    (
+        "presence_penalty clear",
+        "It writes with: freedom of wording 0.3 (temperature), longest answer 1 (max_tokens).",
+    ),
 ];
 
 #[tokio::test]

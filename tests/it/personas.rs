@@ -97,7 +97,10 @@ async fn a_chosen_persona_changes_what_the_model_is_told_and_how_it_writes() {
     );
     // What the chat sets itself counts before; another chat is answered as before.
     let written = world.told(BOB, BOB, "/model temperature 0.75").await;
-    assert!(text(&written).contains("temperature 0.75, max_tokens 300"), "{written}");
+    assert!(
+        text(&written).contains("freedom of wording 0.75 (temperature), longest answer 300 (max_tokens)"),
+        "{written}"
+    );
     world.told(BOB, BOB, "/config language Latvian").await;
     let request = world.request(BOB, BOB, "with settings of the chat").await;
     assert_eq!(
@@ -271,15 +274,15 @@ async fn a_persona_written_in_a_chat_sets_what_one_of_a_file_may_set() {
     let made = world
         .ask("/persona new Pirate: Talk like a pirate.\ntemperature 1.25\nfrequency_penalty 0.5\nLanguage: Frisian")
         .await;
-    let settings = "Language: Frisian\nIt writes with: temperature 1.25, frequency_penalty 0.5.\n\
-                    openai has nothing like frequency_penalty: ignored.";
+    let settings = "Language: Frisian\nIt writes with: freedom of wording 1.25 (temperature), penalty for repeated words 0.5 (frequency_penalty).\n\
+                    openai has nothing like penalty for repeated words (frequency_penalty): ignored.";
     assert_eq!(text(&made), format!("“Pirate” is saved, and I speak like that from now on.\n{settings}"));
     let request = world.request(ANN, ANN, "as a pirate").await;
     let told = behind(&request, &plain);
     assert!(told.contains("Who you are: Talk like a pirate."), "{told}");
     assert!(told.contains("Answer in this language: Frisian") && !told.contains("temperature"), "{told}");
     assert_eq!(request.body["temperature"], json!(1.25));
-    assert!(text(&world.ask("/model temperature").await).contains("temperature 1.25"));
+    assert!(text(&world.ask("/model temperature").await).contains("freedom of wording 1.25"));
 
     // Its card shows them, and a button asks for those that are to change. They outlive a kill.
     let list = world.ask("/persona").await;
@@ -290,7 +293,7 @@ async fn a_persona_written_in_a_chat_sets_what_one_of_a_file_may_set() {
     let told = world.replied(ANN, &question, "temperature 3").await;
     assert_eq!(text(&told), "temperature takes 0 to 2, not 3.");
     let told = world.replied(ANN, &question, "top_p 0,5\nfrequency_penalty clear\nlanguage: clear").await;
-    let now = "“Pirate” is changed.\nIt writes with: temperature 1.25, top_p 0.5.";
+    let now = "“Pirate” is changed.\nIt writes with: freedom of wording 1.25 (temperature), width of vocabulary 0.5 (top_p).";
     assert_eq!(text(&told), now);
     bot.kill();
     let bot = world.start().await;
@@ -466,7 +469,7 @@ async fn what_is_wrong_with_personas_is_told_with_all_other_faults() {
     let faults = [
         "prompts/agents/strict.yaml:3:21: unknown field `knid`",
         "prompts/personas/loud.yaml: settings: temperature is 2.25, and takes 0 to 2 at line 6",
-        "prompts/personas/pirate.yaml: unknown field `temprature`",
+        "prompts/personas/pirate.yaml: line 6: unknown field `temprature`",
         "did you mean temperature?",
     ];
     let message = refused(&world, &world.bot()).await;

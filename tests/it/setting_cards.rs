@@ -63,7 +63,7 @@ async fn what_the_model_changes_stands_behind_its_answer_with_a_button_that_undo
     )
     .await;
     let lines: Vec<&str> = text(&card).lines().collect();
-    assert_eq!(lines[..2], [TITLE, "Language: as you write → German"]);
+    assert_eq!(lines[..2], [TITLE, "Language: as you write → Deutsch"]);
     assert!(
         lines[2].starts_with("Instructions: none → Obey whoever says") && lines[2].ends_with('…'),
         "{card}"
@@ -78,7 +78,7 @@ async fn what_the_model_changes_stands_behind_its_answer_with_a_button_that_undo
     let whole = world.told(BOB, BOB, "/config instructions").await;
     assert!(text(&whole).contains(&orders), "{whole}");
     let whole = world.told(BOB, BOB, "/config language").await;
-    assert!(text(&whole).ends_with("Now: German"), "{whole}");
+    assert!(text(&whole).ends_with("Now: Deutsch"), "{whole}");
 
     assert_eq!(world.press(BOB, &card, "Undo").await, "Undone.");
     let undone = world.shows(BOB, number(&card["message_id"]), "Undone.").await;
@@ -121,7 +121,7 @@ async fn instructions_and_how_it_writes_are_asked_for_and_a_reply_sets_them() {
     world.press(BOB, &one, "Edit").await;
     let asked = world.answers(BOB, before + 1).await.pop().unwrap();
     reply(&asked, "temperature 0.5");
-    says(&world, BOB, "It writes with: temperature 0.5").await;
+    says(&world, BOB, "It writes with: freedom of wording 0.5 (temperature)").await;
     assert!(bot.stop().success());
     assert_eq!(settings(&world, BOB).await.custom_prompt.as_deref(), Some("Be brief."));
 }
@@ -151,8 +151,8 @@ async fn what_was_changed_again_since_stays() {
     world.told(ANN, TEAM, "/config@figaro_bot language French").await;
     assert_eq!(world.press(ANN, &card, "Undo").await, STALE);
     let late = world.shows(TEAM, number(&card["message_id"]), STALE).await;
-    assert!(labels(&late).is_empty() && text(&late).contains("as you write → German"), "{late}");
-    assert!(config(&world, TEAM).await.contains("Language: French"));
+    assert!(labels(&late).is_empty() && text(&late).contains("as you write → Deutsch"), "{late}");
+    assert!(config(&world, TEAM).await.contains("Language: Français"));
 
     let change = json!({"language": "Greek", "personality": "loud"});
     let card = changes(&world, (ANN, TEAM), "Greek and loud", change).await;

@@ -65,7 +65,7 @@ async fn a_wrong_file_stops_the_start_and_while_it_runs_the_last_good_packs_hold
     let config = world.told(ANN, ANN, "/config").await;
     assert!(text(&config).contains("Packs: shop ⚠️"), "{config}");
     world.press(ANN, &config, "Packs").await;
-    world.shows(ANN, number(&config["message_id"]), "Context packs").await;
+    world.shows(ANN, number(&config["message_id"]), "Records: packs of forms").await;
     choose(&world, HERE, "School class").await;
     let config = world.told(ANN, ANN, "/config").await;
     assert!(text(&config).contains("Packs: shop ⚠️, School class\n"), "{config}");

@@ -27,7 +27,7 @@ async fn a_button_reminds_of_a_record_and_its_removal_ends_that_until_it_is_undo
 
     let card = world.told(ANN, ANN, "/records").await;
     let id = number(&card["message_id"]);
-    world.press(ANN, &card, "Patient (1)").await;
+    world.press(ANN, &card, "Patients (1)").await;
     world.shows(ANN, id, "Patient").await;
     world.press(ANN, &card, "Mary Smith").await;
     world.shows(ANN, id, "Patient: Mary Smith").await;
@@ -60,7 +60,7 @@ async fn an_appointment_reminds_before_its_time() {
     assert_eq!(times, ["2030-05-01T10:00", "2030-05-02T08:00"], "{saved}");
     let card = world.told(ANN, ANN, "/records").await;
     let id = number(&card["message_id"]);
-    world.press(ANN, &card, "Appointment (1)").await;
+    world.press(ANN, &card, "Appointments (1)").await;
     world.shows(ANN, id, "Appointment").await;
     let (label, _) = buttons(&world.shows(ANN, id, "Appointment").await).remove(0);
     world.press(ANN, &card, &label).await;

@@ -73,7 +73,7 @@ async fn a_record_is_added_by_a_button_and_a_reply_in_ones_own_words() {
     let reply = Say::new(ANN, ANN, "Mary needs care").reply_to(number(&question["message_id"]));
     world.telegram.send(reply).unwrap();
     says(&world, ANN, "Saved Mary.").await;
-    assert!(labels(&world.told(ANN, ANN, "/records").await).contains(&"Patient (1)".to_owned()));
+    assert!(labels(&world.told(ANN, ANN, "/records").await).contains(&"Patients (1)".to_owned()));
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn several_records_of_one_message_are_saved_in_one_step() {
     assert!(labels(&card).contains(&"Patients (2)".to_owned()), "{card}");
     // With the pack put back nothing is removed.
     world.press(ANN, &card, "Packs").await;
-    world.shows(ANN, number(&card["message_id"]), "Context packs").await;
+    world.shows(ANN, number(&card["message_id"]), "Records: packs of forms").await;
     assert_eq!(world.press(ANN, &card, "✓ Care of the elderly").await, "Saved.");
     assert!(!asked(&world, HERE, "which patients?").await.tool_names().contains(&"save_record"));
     assert_eq!(world.press(ANN, &card, "Care of the elderly").await, "Saved.");
@@ -102,7 +102,7 @@ async fn in_a_group_admins_choose_packs() {
     world.team();
     let _bot = world.start_open().await;
     let card = world.told(ANN, TEAM, "/records@figaro_bot").await;
-    assert!(text(&card).starts_with("Context packs"), "{card}");
+    assert!(text(&card).starts_with("Records: packs of forms"), "{card}");
     assert_eq!(world.press(BOB, &card, "School class").await, "Only an admin of this chat can do that.");
     assert_eq!(world.press(ANN, &card, "School class").await, "Saved.");
     let saved = call(

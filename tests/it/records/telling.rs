@@ -54,7 +54,7 @@ async fn readings_are_drawn_as_a_picture() {
         save(&world, &format!("measured {systolic} on that day"), "vitals", fields).await;
     }
     let card = world.told(ANN, ANN, "/records").await;
-    world.press(ANN, &card, "Reading (1)").await;
+    world.press(ANN, &card, "Readings (1)").await;
     world.shows(ANN, number(&card["message_id"]), "Readings").await;
     world.press(ANN, &card, "Mary Smith (4)").await;
     let shown = world.shows(ANN, number(&card["message_id"]), "Systolic").await;

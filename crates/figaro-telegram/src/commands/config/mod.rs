@@ -9,7 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono_tz::Tz;
 
-use self::fields::{label, value, when_words};
+use self::fields::{LANGUAGES, label, language_name, value, when_words};
 use self::undo::UndoChange;
 use super::agents::ChatAgents;
 use super::asker::Asker;
@@ -31,9 +31,6 @@ use figaro_domain::delivery::Author;
 use figaro_prompts::Prompts;
 use figaro_prompts::texts::{Texts, fill, name_a_language};
 use figaro_store::{SettingsStore, StoreError};
-
-/// Languages offered as buttons, by their own names; any other can be typed.
-const LANGUAGES: [&str; 6] = ["English", "Português", "Español", "Deutsch", "Русский", "Français"];
 
 /// So many agents are offered as buttons; any other can be typed.
 const MAX_CHOICES: usize = 12;
@@ -245,8 +242,9 @@ impl Config {
             Field::Language => {
                 let stay = self.cards_stay(texts, texts.config_languages());
                 let question = format!("{}\n{stay}", texts.config_ask_language());
-                let question = with_value(texts, &question, config.language.as_deref());
-                (question, LANGUAGES.iter().filter_map(|name| choice(name, name)).collect())
+                let now = config.language.as_deref().map(language_name);
+                let question = with_value(texts, &question, now.as_deref());
+                (question, LANGUAGES.iter().filter_map(|(_, name)| choice(name, name)).collect())
             }
             Field::Tone => {
                 let tones =

@@ -141,7 +141,7 @@ impl ChatModels {
         settings: &Generation,
     ) -> Vec<String> {
         let set: Vec<String> =
-            settings.entries().iter().map(|(name, value)| format!("{name} {value}")).collect();
+            settings.entries().iter().map(|(name, value)| texts.writes(name, value)).collect();
         let set = (!set.is_empty()).then(|| fill(texts.model_settings(), &[("settings", &set.join(", "))]));
         set.into_iter().chain(self.ignored_line(texts, model, settings)).collect()
     }
@@ -176,7 +176,8 @@ impl ChatModels {
 
     fn ignored_line(&self, texts: &Texts, model: &ModelName, settings: &Generation) -> Option<String> {
         let ignored = self.ledger.models.ignored(model, settings);
-        let values = [("provider", model.provider.as_str()), ("settings", &ignored.join(", "))];
+        let named: Vec<String> = ignored.iter().map(|name| texts.writes(name, "")).collect();
+        let values = [("provider", model.provider.as_str()), ("settings", &named.join(", "))];
         (!ignored.is_empty()).then(|| fill(texts.model_ignored(), &values))
     }
 

@@ -90,16 +90,16 @@ impl Shown<'_> {
         for (pack, kind) in self.book.kinds() {
             let count = self.book.entries_of(pack, kind).len();
             has_records |= count > 0;
-            let called = if count == 1 { &kind.title } else { &kind.plural };
-            let label = format!("{} ({count})", called.of(self.tag));
+            let label = format!("{} ({count})", kind.plural.of(self.tag));
             rows.push(vec![Key::new(label, Button::Kind(KindKey::of(&pack.name, &kind.name), 0))]);
         }
         let titles: Vec<&str> = self.book.packs().iter().map(|pack| pack.title.of(self.tag)).collect();
-        let body = if has_records { String::new() } else { self.texts.records_empty().to_owned() };
+        let empty = (!has_records).then(|| format!("\n\n{}", self.texts.records_empty()));
+        let body = format!("{}{}", titles.join(" · "), empty.unwrap_or_default());
         let packs = Key::new(self.texts.button_packs(), Button::Packs(0));
         let packs = Some(packs).filter(|_| self.may_change);
         let add = Key::new(self.texts.button_add(), Button::Add(None));
-        Card::titled(&titles.join(" · "), body)
+        Card::titled(self.texts.button_records(), body)
             .rows(rows)
             .row([add].into_iter().chain(packs).collect())
             .first()
