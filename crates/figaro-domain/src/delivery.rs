@@ -183,6 +183,8 @@ pub enum Action {
     ShowNotes(NoteId),
     /// Removes this note, the one that the turn added.
     DropNote(NoteId),
+    /// Removes the notes that the turn added.
+    DropNotes,
     /// Runs the task now; its schedule stays as it is.
     RunTask(TaskId),
     /// Skips the missed run of the task that the notice asks about.

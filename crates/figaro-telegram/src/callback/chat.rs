@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use super::{Family, Fields, Gone, Page};
-use figaro_base::ids::NoteId;
+use figaro_base::ids::{NoteId, RunId};
 
 /// Buttons of the first card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +80,8 @@ pub(crate) enum Notes {
     Show(NoteId),
     /// Removes the note that an answer has just added; the answer stays.
     Drop(NoteId),
+    /// Removes the notes that a turn has added; the answer stays.
+    DropAll(RunId),
     /// Removes a note that is done.
     Done(NoteId),
     /// Removes a note.
@@ -100,6 +102,7 @@ impl Display for Notes {
             Self::Open(note, page) => write!(f, "{name}:open:{note}:{page}"),
             Self::Show(note) => write!(f, "{name}:show:{note}"),
             Self::Drop(note) => write!(f, "{name}:back:{note}"),
+            Self::DropAll(turn) => write!(f, "{name}:all:{turn}"),
             Self::Done(note) => write!(f, "{name}:done:{note}"),
             Self::Remove(note) => write!(f, "{name}:drop:{note}"),
             Self::Undo(note) => write!(f, "{name}:undo:{note}"),
@@ -117,6 +120,7 @@ impl FromStr for Notes {
             "open" => Self::Open(fields.parse()?, fields.page()),
             "show" => Self::Show(fields.parse()?),
             "back" => Self::Drop(fields.parse()?),
+            "all" => Self::DropAll(fields.parse()?),
             "done" => Self::Done(fields.parse()?),
             "drop" => Self::Remove(fields.parse()?),
             "undo" => Self::Undo(fields.parse()?),

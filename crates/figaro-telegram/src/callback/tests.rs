@@ -107,9 +107,9 @@ proptest! {
     }
 
     #[test]
-    fn notes_return(page in any::<Page>(), kind in 0..5) {
+    fn notes_return(page in any::<Page>(), kind in 0..7) {
         let note = NoteId::new();
-        let all = [Notes::Lists(page), Notes::Open(note, page), Notes::Drop(note), Notes::Done(note), Notes::Remove(note), Notes::Undo(note)];
+        let all = [Notes::Lists(page), Notes::Open(note, page), Notes::Drop(note), Notes::DropAll(RunId::new()), Notes::Done(note), Notes::Remove(note), Notes::Undo(note)];
         returns(&all[usize::try_from(kind).unwrap()])?;
     }
 

@@ -10,14 +10,16 @@ use super::handles::Handles;
 use super::removed::Removed;
 use crate::callback::{self, Family, Page};
 use crate::send::Button;
-use figaro_base::ids::NoteId;
+use figaro_base::ids::{NoteId, RunId};
 use figaro_base::text::one_line;
 use figaro_domain::note::{Note, by_key};
 use figaro_prompts::texts::{Texts, fill};
-use figaro_store::{NoteStore, StoreError};
+use figaro_store::{ConversationStore, NoteStore, StoreError};
 
 /// What a card shows of a note.
 const LINE_CHARS: usize = 300;
+/// So many messages are looked through for what a turn has added.
+const RECENT: usize = 500;
 /// What a button shows of a note.
 const BUTTON_CHARS: usize = 40;
 
@@ -26,6 +28,8 @@ const BUTTON_CHARS: usize = 40;
 pub(super) struct Notes {
     cards: Cards,
     store: NoteStore,
+    /// What turns did.
+    conversations: ConversationStore,
     /// Those that were removed by a button just now.
     removed: Removed<NoteId, Note>,
 }
@@ -67,6 +71,7 @@ impl Command for Notes {
                 Pressed::Shown { toast: None, card: None }
             }
             callback::Notes::Drop(note) => self.drop_added(asker, note).await?,
+            callback::Notes::DropAll(turn) => self.drop_all(asker, turn).await?,
             callback::Notes::Done(note) => self.remove(asker, note, true).await?,
             callback::Notes::Remove(note) => self.remove(asker, note, false).await?,
             callback::Notes::Undo(note) => self.undo(asker, note).await?,
@@ -77,7 +82,8 @@ impl Command for Notes {
 impl Notes {
     pub(super) fn new(handles: &Handles) -> Self {
         let removed = Removed::after(handles.erasures.clone());
-        Self { cards: handles.cards.clone(), store: handles.store.notes(), removed }
+        let (store, conversations) = (handles.store.notes(), handles.store.conversations());
+        Self { cards: handles.cards.clone(), store, conversations, removed }
     }
 
     async fn lists(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
@@ -150,6 +156,29 @@ impl Notes {
         });
         let back = vec![Button::new(self.cards.texts(asker).button_back(), callback::Notes::Lists(0))];
         Card::titled(key, body.join("\n")).rows(rows).row(pages.unwrap_or_default()).row(back)
+    }
+
+    /// Takes back all that the turn of an answer has added; its words and its other buttons stay.
+    async fn drop_all(&self, asker: &Asker, turn: RunId) -> Result<Pressed, StoreError> {
+        let (texts, mut removed) = (self.cards.texts(asker), Vec::new());
+        for id in self.added_by(asker, turn).await? {
+            removed.extend(self.store.remove(asker.place.chat, id).await?.map(|note| note.content));
+        }
+        let words = fill(texts.notes_removed(), &[("text", &removed.join(", "))]);
+        let toast = if removed.is_empty() { texts.gone().to_owned() } else { words };
+        Ok(Pressed::Relabelled { toast, label: None })
+    }
+
+    /// The notes that a turn of the session that goes on here has added.
+    async fn added_by(&self, asker: &Asker, turn: RunId) -> Result<Vec<NoteId>, StoreError> {
+        let session = self.conversations.session(asker.place.conversation(), self.cards.now()).await?;
+        let recent = self.conversations.recent(session.id, RECENT).await?;
+        let of_turn = recent.iter().skip_while(|message| message.turn != Some(turn));
+        let of_turn = of_turn.take_while(|message| message.turn.is_none_or(|of| of == turn));
+        Ok(of_turn
+            .filter_map(|message| message.tool.as_ref())
+            .flat_map(|tool| tool.side_effects.added.clone())
+            .collect())
     }
 
     /// Takes back what an answer has just added; its words and its other buttons stay.

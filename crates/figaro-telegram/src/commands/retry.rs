@@ -54,6 +54,7 @@ pub(crate) fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> V
         Action::Undo => send::Button::new(texts.button_undo(), Back(run)),
         Action::Remind(record) => send::Button::new(texts.button_remind(), Records::Remind(record)),
         Action::DropNote(note) => send::Button::new(texts.button_undo(), Notes::Drop(note)),
+        Action::DropNotes => send::Button::new(texts.button_undo(), Notes::DropAll(run)),
         Action::ShowNotes(note) => send::Button::new(texts.button_list(), Notes::Show(note)),
         Action::RunTask(task) => of_task(texts.button_run_now(), TaskVerb::Run, task),
         Action::SkipTask(task) => of_task(texts.button_skip(), TaskVerb::Skip, task),

@@ -181,12 +181,15 @@ fn offering_reminder(mut delivery: PendingDelivery, answer: &Answer) -> PendingD
     delivery
 }
 
-/// An answer, with a button that shows the list of notes that it tells of, so that items can be removed there. A single item that
-/// the turn added can be removed at once.
+/// An answer, with a button that shows the list of notes that it tells of, so that items can be removed there. What the turn
+/// added can be removed at once.
 fn offering_list(facts: &Facts<'_>, mut delivery: PendingDelivery, answer: &Answer) -> PendingDelivery {
     // One button takes back what a turn did.
-    if let ([added], false) = (answer.added.as_slice(), facts.can_undo) {
-        delivery.actions.push(Action::DropNote(*added));
+    match answer.added.as_slice() {
+        [] => {}
+        _ if facts.can_undo => {}
+        [added] => delivery.actions.push(Action::DropNote(*added)),
+        [_, _, ..] => delivery.actions.push(Action::DropNotes),
     }
     delivery.actions.extend(answer.noted.map(Action::ShowNotes));
     delivery
