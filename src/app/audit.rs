@@ -50,7 +50,9 @@ pub async fn audit(
     let url = engine::found(&url_of(store, variables)?);
     let Some(bot) = bot_of(variables) else {
         return Err(
-            Refusal("TELEGRAM_BOT_TOKEN is not set: it says which bot's log is read".to_owned()).into()
+            Refusal("TELEGRAM_BOT_TOKEN is not set. A store may hold several bots, and the number before the `:` of the token says whose \
+                 log is read; nothing is sent to Telegram. Run this in the folder with the bot's .env, or set it"
+                    .to_owned()).into()
         );
     };
     if !engine::has_store(&url) {

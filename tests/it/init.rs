@@ -307,7 +307,11 @@ async fn a_mistake_elsewhere_is_told_when_the_file_is_written() {
 async fn a_running_bot_is_not_disturbed() {
     let world = World::new().await;
     let bot = world.start().await;
-    let said = set_up(&recipe(&world), &[world.telegram.token(), "", KEY, "", ""]).await;
+    let said = set_up(&recipe(&world), &["", "back", world.telegram.token(), "", KEY, "", ""]).await;
+    assert!(
+        said.contains("✗ A bot needs a token") && said.contains("There is no question before this one."),
+        "{said}"
+    );
     assert!(said.contains("! A bot runs with this store.") && !said.contains("t.me/figaro"), "{said}");
     assert!(bot.stop().success());
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::dialogue::Dialogue;
 use super::draft::Draft;
+use super::service::BACK;
 use crate::app::failure::Refusal;
 use crate::app::identity::{ask as who_is, refused};
 use crate::app::terminal::say;
@@ -22,7 +23,7 @@ const REACH: Duration = Duration::from_secs(10);
 /// When the dialogue ends; when the environment has a token that is not good.
 pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut Draft) -> Result<String, Refusal> {
     say("\n1. The bot. Write /newbot to https://t.me/BotFather, and copy the token that it gives you.");
-    let mut known = None;
+    let (mut known, mut failed) = (None, None);
     if let Some(token) = draft.get(TOKEN) {
         match dialogue.wait(check(draft, &token)).await? {
             Ok(me) if draft.is_fixed(TOKEN) => {
@@ -33,26 +34,29 @@ pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut Draft) -> Result<St
             Err(words) if draft.is_fixed(TOKEN) => {
                 return Err(Refusal(format!("{words}; {TOKEN} is set in the environment, change it there")));
             }
-            Err(words) => say(&format!("✗ The token in .env: {words}")),
+            Err(words) => {
+                say(&format!("✗ The token in .env: {words}"));
+                failed = Some(token);
+            }
         }
     }
     if let Some(username) = known {
         let question = format!("Token [that of @{username}, which is set]:");
         return match dialogue.ask_secret(&question).await? {
             None => Ok(username),
-            token => until_good(dialogue, draft, token).await,
+            Some(token) => until_good(dialogue, draft, Some(token), None).await,
         };
     }
-    until_good(dialogue, draft, None).await
+    until_good(dialogue, draft, None, failed).await
 }
 
-/// Asks until a token is good, beginning with this one if there is one.
+/// Asks until a token is good, beginning with this one if there is one. Enter tries the one that failed before.
 async fn until_good(
     dialogue: &mut Dialogue,
     draft: &mut Draft,
     mut token: Option<String>,
+    mut failed: Option<String>,
 ) -> Result<String, Refusal> {
-    let mut question = "Token:";
     loop {
         if let Some(token) = &token {
             match dialogue.wait(check(draft, token)).await? {
@@ -63,9 +67,24 @@ async fn until_good(
                 }
                 Err(words) => say(&format!("✗ {words}")),
             }
-            question = "Token (Enter tries the same again):";
+            failed = Some(token.clone());
         }
-        token = dialogue.ask_secret(question).await?.or(token);
+        let question = if failed.is_some() { "Token (Enter tries the same again):" } else { "Token:" };
+        token = match dialogue.ask_secret(question).await? {
+            Some(text) if text == BACK => {
+                say(
+                    "There is no question before this one. Ctrl-C ends the setup, and nothing is written then.",
+                );
+                None
+            }
+            None if failed.is_none() => {
+                say(
+                    "✗ A bot needs a token: paste it here. Ctrl-C ends the setup, and nothing is written then.",
+                );
+                None
+            }
+            text => text.or(failed.clone()),
+        };
     }
 }
 

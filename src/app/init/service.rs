@@ -22,7 +22,7 @@ use figaro_provider::{ProviderError, Providers};
 
 const PROVIDER: &str = "LLM_PROVIDER";
 /// What somebody types to choose another service.
-const BACK: &str = "back";
+pub(super) const BACK: &str = "back";
 /// How long a model may take for its first word: it may have to be loaded.
 const ANSWER: Duration = Duration::from_secs(60);
 /// How long a service may take to list its models.
