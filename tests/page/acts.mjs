@@ -63,6 +63,10 @@ export async function asked(view) {
     if (!/^Reply to Figaro/.test(await input.getAttribute('aria-label'))) view.fault('the input does not say that it replies');
   };
   await opens();
+  await page.reload();
+  await bar.waitFor();
+  if (!/^Reply to Figaro/.test(await bar.innerText())) view.fault('the page forgets the open reply');
+  await view.settled();
   await view.picture('asked');
   await view.changes('Escape', () => page.keyboard.press('Escape'));
   if (await bar.isVisible() || await input.getAttribute('placeholder') !== 'Message') view.fault('Escape leaves the reply open');

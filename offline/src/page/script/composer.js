@@ -54,6 +54,17 @@ function insert(text) {
 /** The message that the bot asks whoever speaks to reply to. */
 const askedOf = (room) => (!room.asked?.people || room.asked.people.includes(speakerOf(room.chat).id) ? room.messages.get(room.asked?.id) : null);
 const replyOf = (room) => room.replyTo ?? askedOf(room);
+/** What the composer was opened for outlives a reload of the page in its tab. */
+function keepReplies() {
+  const open = [...state.rooms.values()].filter((room) => room.asked || room.replyTo);
+  sessionStorage.setItem('replies', JSON.stringify(open.map((room) => [room.key, room.asked, room.replyTo?.message_id])));
+}
+function reopenReplies() {
+  for (const [key, asked, id] of JSON.parse(sessionStorage.getItem('replies') ?? '[]')) {
+    const room = state.rooms.get(key);
+    if (room) Object.assign(room, { asked: room.messages.has(asked?.id) ? asked : null, replyTo: room.messages.get(id) ?? null });
+  }
+}
 /** Ends what the composer was opened for: an edit, else a reply. */
 function leave(room) {
   if (room.editing) stopEditing(room);
@@ -74,6 +85,7 @@ function paintComposer() {
   $('speak').replaceChildren(avatar(me.id, nameOf(me)));
   $('speak').title = `You speak as ${nameOf(me)}`;
   $('speak').setAttribute('aria-label', `You speak as ${nameOf(me)}; choose another member`);
+  keepReplies();
   const m = room.editing ?? replyOf(room);
   const label = !m ? 'Message' : room.editing ? 'Edit message' : `Reply to ${nameOf(m.from)}`;
   const hint = !room.editing && m && m.message_id === room.asked?.id ? room.asked.placeholder : null;

@@ -24,6 +24,7 @@ function onHello(hello) {
   for (const r of hello.reactions ?? []) roomOfMessage(r.chat_id, r.message_id)?.reactions.set(r.message_id, r.reactions);
   for (const v of hello.votes ?? []) roomOfMessage(v.chat_id, v.message_id)?.votes.set(v.message_id, v.votes);
   for (const room of state.rooms.values()) room.readUpTo ??= lastId(room);
+  if (!before.size) reopenReplies();
   $('items').replaceChildren();
   state.open = state.rooms.get(key) ?? null;
   if (state.open) { stick = true; $('app').dataset.view = location.hash ? 'chat' : 'list'; $('input').value = state.open.input; paintComposer(); schedule(); } else begin(before.size === 0);
@@ -72,7 +73,7 @@ function onReplyAsked({ chat_id, message_id, placeholder, people }) {
   if (!room) return;
   room.asked = { id: message_id, placeholder, people };
   room.replyTo = null;
-  if (room !== state.open) return;
+  if (room !== state.open) return keepReplies();
   paintComposer();
   if (askedOf(room) && !touch.matches) $('input').focus();
 }
