@@ -91,7 +91,7 @@ async fn leads_back_the_way_it_came(world: &World) {
         ("/start", "I am Figaro", &[("Who may talk", "People: nobody"), ("People", "Nobody but the owners")]),
         ("/config", settings.1, &[model, writing]),
         ("/config", settings.1, &[("Persona", "type /persona")]),
-        ("/config", settings.1, &[("Packs", "Context packs")]),
+        ("/config", settings.1, &[("Packs", "Records: packs of forms")]),
         ("/config", settings.1, &[("Time zone", "Nobody has said")]),
         ("/model", model.1, &[writing]),
     ];

@@ -6,7 +6,7 @@ mod room;
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::places::Texts;
 use self::room::{Room, buttons, id, shown};
@@ -14,6 +14,7 @@ use crate::support::World;
 use crate::support::demo::{Demo, recipe};
 
 const GROUP: i64 = -100_200;
+const ROBIN: i64 = 1002;
 const FORUM: i64 = -100_300;
 /// What an example names, and what an answer to it says. An example that names none of these has to get an answer.
 const ANSWERS: [(&str, &str); 40] = [
@@ -74,6 +75,8 @@ async fn names_lists_records_and_times_are_dealt_with_as_the_cards_say() {
     for (said, words) in [
         ("buy milk, bread and tea", "Noted for “shopping list”"),
         ("remove milk from the shopping list", "Taken off “shopping list”: milk."),
+        ("take bread off the list", "Taken off “shopping list”: bread."),
+        ("add butter to the list", "Noted for “shopping list”: butter."),
         ("forget the shopping list", "Taken off “shopping list”: "),
         ("call me Annie", "I call you Annie"),
         ("what is my name?", "You are Annie."),
@@ -82,6 +85,7 @@ async fn names_lists_records_and_times_are_dealt_with_as_the_cards_say() {
         ("what time is it?", "by the clock of this chat"),
         ("remind me in 0 minutes to stretch", "That time has passed"),
         ("remind me yesterday at 5 to jump", "That time has passed"),
+        ("remind me at 25:00 to sing", "25:00 is no time of day"),
         ("I am allergic to nuts.", "what is remembered about you"),
         ("I live in Lisbon.", "Times here are in Europe/Lisbon"),
         ("/memory", "[I live in Lisbon]"),
@@ -92,10 +96,15 @@ async fn names_lists_records_and_times_are_dealt_with_as_the_cards_say() {
     ] {
         room.ask(said, words).await;
     }
+    let card = room.ask("buy ham and cheese", "Noted for “shopping list”: ham, cheese.").await;
+    let toast = room.press(&card, "Undo").await;
+    assert!(["Removed: ham, cheese", "Removed: cheese, ham"].contains(&toast.as_str()), "{toast}");
     let photo = room.send("photo.gif", "GIF89a", "what is in this picture?").await;
     room.hears(photo, "was sent a picture", "a picture").await;
-    let note = room.send("note.txt", "Buy a wig.", "what is in this file?").await;
-    room.hears(note, "a file (note.txt)", "a file").await;
+    for caption in ["what is in this file?", "summarise this", ""] {
+        let note = room.send("note.txt", "Buy a wig.", caption).await;
+        room.hears(note, "I cannot read files yet", caption).await;
+    }
     let card = room.ask("/records", "").await;
     room.press(&card, "Care of the elderly").await;
     room.ask("Mary takes 500 mg of metformin at 8 and 20", "Saved: Mary, metformin 500 mg, 8:00, 20:00.")
@@ -129,8 +138,15 @@ async fn an_owner_moderates_a_group() {
         ("unmute Robin", "Done: unmute Robin."),
     ] {
         let card = room.ask(said, "[✓ Once]").await;
+        if said == "pin this" {
+            assert!(shown(&card).contains("May I do this? Pin “@figaro_bot pin this”"), "{}", shown(&card));
+        }
         room.press(&card, "✓ Once").await;
         room.hears(id(&card), told, said).await;
+        let robin = json!({"chat_id": GROUP, "from": ROBIN, "text": "still here"});
+        let refused = demo.does("send", &robin).await.err();
+        let muted = Some(json!({"error": "Robin may not write here for 10 more min"}).to_string());
+        assert_eq!(refused, muted.filter(|_| said.starts_with("mute")), "{said}");
     }
     demo.stop().await;
 }

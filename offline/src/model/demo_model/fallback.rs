@@ -18,7 +18,7 @@ const GREETING: Words = Words {
          - `photo`: I send a picture\n\
          - `file`: I write a table and send it as a file\n\
          - `dice`: I look for the method that rolls one, then roll it\n\
-         - `approval`: I ask before I use a moderator's right\n\
+         - `approval`: I ask before I change more than my own messages\n\
          - `agent tides`: I have another agent, the researcher, find that out\n\
          - `search barbers of Seville`: I search the web; here the pages are made up\n\
          - `explain compound interest`, `tell me a joke`: texts that stand ready\n\

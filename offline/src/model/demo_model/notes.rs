@@ -90,8 +90,15 @@ pub(super) fn remove(question: &Question, results: &Results<'_>) -> Step {
     let (Some(lists), Some((list, items))) = (lists, unwanted(question)) else {
         return Step::call("list_notes", json!({}));
     };
-    let meant = lists.as_array().into_iter().flatten().filter(|one| is_same(&one["key"], &list));
-    let notes = meant.flat_map(|one| one["notes"].as_array().into_iter().flatten());
+    let lists: Vec<&Value> = lists.as_array().into_iter().flatten().collect();
+    // “The list” is the only one, else the one to buy from; items are looked for on all.
+    let (is_any, bought) = (is_plain(&list), KEEP[0].1.of(question.language));
+    let is_meant = |one: &&&Value| match is_any {
+        true => !items.is_empty() || lists.len() == 1 || is_same(&one["key"], bought),
+        false => is_same(&one["key"], &list),
+    };
+    let meant: Vec<&Value> = lists.iter().filter(is_meant).copied().collect();
+    let notes = meant.iter().flat_map(|one| one["notes"].as_array().into_iter().flatten());
     let is_named =
         |note: &&Value| items.is_empty() || items.iter().any(|item| is_same(&note["content"], item));
     let notes: Vec<&Value> = notes.filter(is_named).collect();
@@ -100,7 +107,9 @@ pub(super) fn remove(question: &Question, results: &Results<'_>) -> Step {
     }
     if last(results, "remove_note").is_some() {
         let names: Vec<&str> = notes.iter().filter_map(|note| note["content"].as_str()).collect();
-        return Step::Say(format!("{}{}.", REMOVED.with(question.language, &list), names.join(", ")));
+        let has = |one: &&&Value| one["notes"].as_array().is_some_and(|of| of.contains(notes[0]));
+        let list = meant.iter().find(has).and_then(|one| one["key"].as_str()).unwrap_or(&list);
+        return Step::Say(format!("{}{}.", REMOVED.with(question.language, list), names.join(", ")));
     }
     Step::Call("remove_note", notes.iter().map(|note| json!({"note_id": note["note_id"]})).collect())
 }
@@ -153,6 +162,8 @@ fn wanted(question: &Question) -> (String, Vec<String>) {
     if list.is_none() && !is_bought {
         return (key.of(question.language).to_owned(), vec![trimmed(linked).to_owned()]);
     }
+    let list =
+        list.map(|list| if is_plain(&list) { bought.1.of(question.language).to_owned() } else { list });
     let key = list.unwrap_or_else(|| key.of(question.language).to_owned());
     (key, parted(linked))
 }
@@ -164,9 +175,13 @@ fn parted(words: &str) -> Vec<String> {
     items.take(20).collect()
 }
 
-/// What comes before the name of a list at the end, and the name: `milk for the shopping list`.
+/// What comes before the name of a list at the end, and the name: `milk for the shopping list`, `add milk to groceries`.
 fn list_of(text: &str) -> Option<(&str, String)> {
+    let adds = ["add ", "put "].iter().any(|verb| text.to_lowercase().starts_with(verb));
+    let short = || text.rsplit_once(" to ").map(|(items, name)| (items, trimmed(name)));
+    let is_one = |(_, name): &(&str, &str)| adds && !name.is_empty() && !name.contains(' ');
     named_list(text, &BEFORE_LIST)
+        .or_else(|| short().filter(is_one).map(|(items, name)| (items, name.to_owned())))
 }
 
 fn named_list<'a>(text: &'a str, before: &[&str]) -> Option<(&'a str, String)> {
@@ -179,7 +194,13 @@ fn named_list<'a>(text: &'a str, before: &[&str]) -> Option<(&'a str, String)> {
 }
 
 fn is_list(name: &str) -> bool {
-    name.ends_with(" list") || name.starts_with("lista")
+    let ends = name.strip_suffix("list").is_some_and(|rest| rest.is_empty() || rest.ends_with(' '));
+    ends || name.starts_with("lista")
+}
+
+/// A list without a name.
+fn is_plain(list: &str) -> bool {
+    ["list", "lista"].contains(&list)
 }
 
 /// The lists of a `list_notes` result.
@@ -224,6 +245,8 @@ mod tests {
                 "Taken off “shopping list”: milk, Bread.",
             ),
             ("forget the shopping list", &["a", "b"], "Taken off “shopping list”: milk, Bread."),
+            ("take bread off the list", &["b"], "Taken off “shopping list”: Bread."),
+            ("clear the list", &["a", "b"], "Taken off “shopping list”: milk, Bread."),
         ];
         for (text, ids, told) in cases {
             let question = Question::of(text);
@@ -257,6 +280,8 @@ mod tests {
             ),
             ("remember milk for the shopping list.", shopping, &["milk"]),
             ("put eggs on my holiday list", "holiday list", &["eggs"]),
+            ("add butter to the list", shopping, &["butter"]),
+            ("add milk and tea to groceries.", "groceries", &["milk", "tea"]),
             ("remember that tea is green and hot", "facts", &["tea is green and hot"]),
             ("Note: call Bob", "notes", &["call Bob"]),
             ("note", "notes", &["note"]),

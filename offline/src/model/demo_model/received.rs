@@ -16,10 +16,9 @@ const PICTURE: Words = Words {
     es: "Recibí una imagen, pero un sustituto sin conexión no tiene ojos; un modelo que ve la miraría.",
 };
 const FILES: Words = Words {
-    en: "I was sent a file ({}). Its name is all that a model is given of it, this one or a real one: send its words as a \
-         message.",
-    pt: "Recebi um arquivo ({}). Dele um modelo só recebe o nome, este ou um de verdade: envie as palavras como mensagem.",
-    es: "Recibí un archivo ({}). De él un modelo solo recibe el nombre, este o uno de verdad: envía sus palabras como mensaje.",
+    en: "I cannot read files yet; of this one I know only the name ({}). Send me text instead.",
+    pt: "Ainda não consigo ler arquivos; deste só sei o nome ({}). Envie-me um texto.",
+    es: "Todavía no puedo leer archivos; de este solo sé el nombre ({}). Envíame un texto.",
 };
 const OTHERS: Words = Words {
     en: "I was sent this: {}. An offline stand-in has no rule for it.",

@@ -173,6 +173,9 @@ impl Topic {
         if is_of_attached(question, named.as_ref()) {
             return Self::Attached;
         }
+        // How do I add you to a group?
+        let asks = question.text.ends_with('?') && named == Some(Self::AddNote);
+        let named = named.filter(|_| !asks);
         // Of other topics a word may stand in what is to be explained.
         let is_sure =
             matches!(named, Some(Self::Search | Self::Poll | Self::AddNote | Self::Summary | Self::Examples));
@@ -189,7 +192,7 @@ fn is_of_attached(question: &Question, named: Option<&Topic>) -> bool {
     if question.attached.is_empty() {
         return is_of_files && ABOUT.iter().any(|word| question.begins(word));
     }
-    named.is_none() || is_of_files || question.text.ends_with('?')
+    named.is_none() || is_of_files || named == Some(&Topic::Summary) || question.text.ends_with('?')
 }
 
 #[cfg(test)]
@@ -202,7 +205,6 @@ mod tests {
             ("/start", Topic::Greet),
             ("Hi there", Topic::Greet),
             ("olá", Topic::Greet),
-            ("which one?", Topic::Other),
             ("denotes belong", Topic::Other),
             ("show me some Format!", Topic::Format),
             ("make a poll", Topic::Poll),
@@ -213,6 +215,7 @@ mod tests {
             ("put eggs on the shopping list", Topic::AddNote),
             ("remember that I like tea", Topic::AddNote),
             ("please buy milk", Topic::AddNote),
+            ("how do I add you to a group?", Topic::Other),
             ("Anote: leite e pão na lista de compras", Topic::AddNote),
             ("remove milk from the shopping list", Topic::RemoveNote),
             ("forget the shopping list", Topic::RemoveNote),
@@ -232,7 +235,6 @@ mod tests {
             ("agent tides", Topic::Agent),
             ("ask the researcher about tides", Topic::Agent),
             ("show me an approval", Topic::Approve),
-            ("something long", Topic::Long),
             ("go slow", Topic::Slow),
             ("Search the web for news", Topic::Search),
             ("what is the weather in Riga?", Topic::Search),

@@ -29,9 +29,9 @@ const CHOSEN: Words = Words {
     es: "Elegiste **{}**. Esperé por eso, y habría esperado también tras un reinicio.",
 };
 const APPROVED: Words = Words {
-    en: "The message is at the top of the chat now. That is a moderator's right, so I asked first.",
-    pt: "A mensagem está agora no topo do chat. Isso é um direito de moderador, por isso perguntei antes.",
-    es: "El mensaje está ahora arriba del chat. Es un derecho de moderador, por eso pregunté antes.",
+    en: "The message is at the top of the chat now. That changes more than my own messages, so I asked first.",
+    pt: "A mensagem está agora no topo do chat. Isso muda mais que as minhas próprias mensagens, por isso perguntei antes.",
+    es: "El mensaje está ahora arriba del chat. Eso cambia más que mis propios mensajes, por eso pregunté antes.",
 };
 const SERVICE: Words =
     Words { en: "Which service shall it be?", pt: "Qual serviço vai ser?", es: "¿Qué servicio va a ser?" };

@@ -38,6 +38,13 @@ pub(super) fn read(words: &[&str]) -> Option<(usize, Time)> {
     Some((before + 1, clock(word)?))
 }
 
+/// Whether a word looks like a time by the clock and is none: `25:00`.
+pub(super) fn is_no_time(word: &str) -> bool {
+    let is_number = |part: &str| (1..=2).contains(&part.len()) && part.chars().all(|c| c.is_ascii_digit());
+    word.split_once(':').is_some_and(|(hour, minute)| is_number(hour) && is_number(minute))
+        && clock(word).is_none()
+}
+
 /// `9`, `18:30`, `7am`, `7:15pm`, `8h`, `7h30`.
 fn clock(word: &str) -> Option<Time> {
     let (digits, is_late) = match (word.strip_suffix("am"), word.strip_suffix("pm")) {

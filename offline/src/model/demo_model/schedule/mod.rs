@@ -38,6 +38,12 @@ const NO_TIME: Words = Words {
     es: "¿Cuándo va a ser? Di por ejemplo: recuérdame mañana a las 8 llamar a mamá.",
 };
 
+const NO_CLOCK: Words = Words {
+    en: "{} is no time of day: the hours go to 23, the minutes to 59. Say it again with another time.",
+    pt: "{} não é hora do dia: as horas vão até 23, os minutos até 59. Diga de novo com outra hora.",
+    es: "{} no es una hora del día: las horas llegan a 23, los minutos a 59. Dilo otra vez con otra hora.",
+};
+
 /// A message's words: those that say when, and the others.
 struct Parted<'a> {
     when: When,
@@ -78,6 +84,9 @@ pub(super) fn new(question: &Question, results: &Results<'_>) -> Step {
     }
     if YESTERDAY.iter().any(|day| question.says(day)) {
         return Step::say(PAST, question);
+    }
+    if let Some(time) = question.plain.iter().find(|word| clock::is_no_time(word)) {
+        return Step::Say(NO_CLOCK.with(question.language, time));
     }
     match task(question) {
         Some(arguments) => Step::call("schedule_task", arguments),
