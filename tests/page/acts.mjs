@@ -63,7 +63,9 @@ export async function asked(view) {
     if (!/^Reply to Figaro/.test(await input.getAttribute('aria-label'))) view.fault('the input does not say that it replies');
   };
   await opens();
+  view.closing = true; // the stream of the page before ends with it
   await page.reload();
+  view.closing = false;
   await bar.waitFor();
   if (!/^Reply to Figaro/.test(await bar.innerText())) view.fault('the page forgets the open reply');
   await view.settled();

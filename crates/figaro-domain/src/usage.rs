@@ -230,7 +230,8 @@ mod tests {
         let wanted = ["$0", "<$0.000001", "$0.000001", "$0.00042", "$0.0099", "$0.01", "$0.09", "$1234.57"];
         assert_eq!(money.map(dollars), wanted);
         let counts = [0, 999, 1_000, 9_950, 71_400, 1_250_000];
-        assert_eq!(counts.map(tokens), ["0", "999", "1.0 k", "9.9 k", "71 k", "1.2 M"]);
+        let short = ["0", "999", "1.0 k", "9.9 k", "71 k", "1.2 M"].map(|count| format!("{count} tokens"));
+        assert_eq!(counts.map(tokens), short);
         let spent = |nano_usd, unpriced| Spent { tokens: 5, nano_usd, unpriced }.money();
         assert_eq!([spent(0, 5), spent(90_000_000, 2), spent(0, 0)], ["$?", "$0.09 + ?", "$0"]);
     }
