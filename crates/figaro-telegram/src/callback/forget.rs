@@ -3,39 +3,43 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use super::{Family, Fields, Gone, Page};
+use super::buttons::{as_text, buttons};
+use super::{Gone, Page};
 use figaro_base::ids::{MessageId, SessionId};
 use figaro_domain::conversation::EntryKey;
 use figaro_domain::erasure::SaidAt;
 
 /// The number of a search, by which its buttons find what it has found.
-pub(crate) type Search = u32;
-
-/// The buttons of `/forget`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Forget {
-    /// Shows what can be forgotten.
-    Menu,
-    /// Leaves all as it is.
-    Keep,
-    /// Asks whether the current session is to be forgotten.
-    AskSession,
-    /// Forgets a session.
-    Session(SessionId),
-    /// Asks whether all about somebody is to be forgotten.
-    AskAll,
-    /// Forgets all about whoever asked, by their number at Telegram: nobody else's press counts.
-    All(i64),
-    /// Asks whether a message is to be forgotten, which a search has found.
-    AskSaid(SaidKey, Option<Search>),
-    /// Forgets a message.
-    Said(SaidKey),
-    /// Shows a page of what a search has found.
-    Found(Search, Page),
-    /// Asks whether all that a search has found is to be forgotten.
-    AskFound(Search),
-    /// Forgets all that a search has found.
-    AllFound(Search),
+pub(crate) struct Search(pub(crate) u32);
+
+buttons! {
+    /// The buttons of `/forget`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Forget = "forget" {
+        /// Shows what can be forgotten.
+        Menu = "menu",
+        /// Leaves all as it is.
+        Keep = "keep",
+        /// Asks whether the current session is to be forgotten.
+        AskSession = "here",
+        /// Forgets a session.
+        Session(session: SessionId) = "session",
+        /// Asks whether all about somebody is to be forgotten.
+        AskAll = "me",
+        /// Forgets all about whoever asked, by their number at Telegram: nobody else's press counts.
+        All(user: i64) = "all",
+        /// Asks whether a message is to be forgotten, which a search has found.
+        AskSaid(said: SaidKey, search: Option<Search>) = "ask",
+        /// Forgets a message.
+        Said(said: SaidKey) = "said",
+        /// Shows a page of what a search has found.
+        Found(search: Search, page: Page) = "found",
+        /// Asks whether all that a search has found is to be forgotten.
+        AskFound(search: Search) = "askall",
+        /// Forgets all that a search has found.
+        AllFound(search: Search) = "allfound",
+    }
 }
 
 /// Where a message is kept, in a button: `SESSION.INDEX`, or its number behind a `b` for one beside the bot.
@@ -68,114 +72,37 @@ impl FromStr for SaidKey {
     }
 }
 
-impl Family for Forget {
-    const NAME: &'static str = "forget";
+buttons! {
+    /// The button that shows `/privacy`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct Privacy = "privacy", "show"
 }
 
-impl Display for Forget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAME;
-        match self {
-            Self::Menu => write!(f, "{name}:menu"),
-            Self::Keep => write!(f, "{name}:keep"),
-            Self::AskSession => write!(f, "{name}:here"),
-            Self::Session(session) => write!(f, "{name}:session:{session}"),
-            Self::AskAll => write!(f, "{name}:me"),
-            Self::All(user) => write!(f, "{name}:all:{user}"),
-            Self::AskSaid(said, None) => write!(f, "{name}:ask:{said}"),
-            Self::AskSaid(said, Some(search)) => write!(f, "{name}:ask:{said}:{search}"),
-            Self::Said(said) => write!(f, "{name}:said:{said}"),
-            Self::Found(search, page) => write!(f, "{name}:found:{search}:{page}"),
-            Self::AskFound(search) => write!(f, "{name}:askall:{search}"),
-            Self::AllFound(search) => write!(f, "{name}:allfound:{search}"),
-        }
+buttons! {
+    /// The buttons of `/export`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Export = "export" {
+        /// Shows what can be had.
+        Menu = "menu",
+        /// Sends the current session.
+        Session = "session",
+        /// Sends all that is kept of whoever presses.
+        All = "all",
     }
 }
 
-impl FromStr for Forget {
+impl Display for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Search {
     type Err = Gone;
 
-    fn from_str(data: &str) -> Result<Self, Gone> {
-        let mut fields = Fields::of::<Self>(data)?;
-        let press = match fields.word()? {
-            "menu" => Self::Menu,
-            "keep" => Self::Keep,
-            "here" => Self::AskSession,
-            "session" => Self::Session(fields.parse()?),
-            "me" => Self::AskAll,
-            "all" => Self::All(fields.parse()?),
-            "ask" => {
-                let said = fields.parse()?;
-                let search = fields.word().ok().map(str::parse).transpose();
-                Self::AskSaid(said, search.map_err(|_no_number| Gone)?)
-            }
-            "said" => Self::Said(fields.parse()?),
-            "found" => Self::Found(fields.parse()?, fields.page()),
-            "askall" => Self::AskFound(fields.parse()?),
-            "allfound" => Self::AllFound(fields.parse()?),
-            _ => return Err(Gone),
-        };
-        fields.end(press)
+    fn from_str(text: &str) -> Result<Self, Gone> {
+        text.parse().map(Self).map_err(|_no_number| Gone)
     }
 }
 
-/// The button that shows `/privacy`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Privacy;
-
-impl Family for Privacy {
-    const NAME: &'static str = "privacy";
-}
-
-impl Display for Privacy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:show", Self::NAME)
-    }
-}
-
-impl FromStr for Privacy {
-    type Err = Gone;
-
-    fn from_str(data: &str) -> Result<Self, Gone> {
-        if data == Self.to_string() { Ok(Self) } else { Err(Gone) }
-    }
-}
-
-/// The buttons of `/export`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Export {
-    /// Shows what can be had.
-    Menu,
-    /// Sends the current session.
-    Session,
-    /// Sends all that is kept of whoever presses.
-    All,
-}
-
-impl Family for Export {
-    const NAME: &'static str = "export";
-}
-
-impl Display for Export {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verb = match self {
-            Self::Menu => "menu",
-            Self::Session => "session",
-            Self::All => "all",
-        };
-        write!(f, "{}:{verb}", Self::NAME)
-    }
-}
-
-impl FromStr for Export {
-    type Err = Gone;
-
-    fn from_str(data: &str) -> Result<Self, Gone> {
-        match Fields::of::<Self>(data)?.rest()? {
-            "menu" => Ok(Self::Menu),
-            "session" => Ok(Self::Session),
-            "all" => Ok(Self::All),
-            _ => Err(Gone),
-        }
-    }
-}
+as_text!(SaidKey, Search);

@@ -10,6 +10,7 @@ mod agents;
 mod approve;
 mod audit;
 mod back;
+mod buttons;
 mod chat;
 mod forget;
 mod memory;

@@ -3,7 +3,8 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use super::{Family, Fields, Gone, Page, Short, hash};
+use super::buttons::{as_text, buttons};
+use super::{Gone, Page, Short, hash};
 use figaro_base::ids::RecordId;
 
 /// A kind of a pack in a button: twelve digits of the hash of both names.
@@ -33,33 +34,35 @@ impl FromStr for KindKey {
     }
 }
 
-/// The buttons of `/records`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Records {
-    /// Shows the kinds of the chat's packs.
-    Kinds,
-    /// Shows a page of the packs, to choose of.
-    Packs(Page),
-    /// Takes a pack for the chat.
-    Take(Short<40>, Page),
-    /// Puts a pack back.
-    Leave(Short<40>, Page),
-    /// Shows a page of the records of a kind.
-    Kind(KindKey, Page),
-    /// Shows one record.
-    Open(RecordId),
-    /// Asks what is to be saved; of the card of a kind, with that kind.
-    Add(Option<KindKey>),
-    /// Has the bot remind of it.
-    Remind(RecordId),
-    /// Draws a chart of its readings: the first, the second, …
-    Chart(RecordId, u8),
-    /// Asks whether it is to be removed.
-    Ask(RecordId),
-    /// Removes it, and those that belong to it.
-    Remove(RecordId),
-    /// Puts it back.
-    Undo(RecordId),
+buttons! {
+    /// The buttons of `/records`.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub(crate) enum Records = "records" {
+        /// Shows the kinds of the chat's packs.
+        Kinds = "kinds",
+        /// Shows a page of the packs, to choose of.
+        Packs(page: Page) = "packs",
+        /// Takes a pack for the chat.
+        Take(pack: Short<40>, page: Page) = "use",
+        /// Puts a pack back.
+        Leave(pack: Short<40>, page: Page) = "off",
+        /// Shows a page of the records of a kind.
+        Kind(kind: KindKey, page: Page) = "kind",
+        /// Shows one record.
+        Open(record: RecordId) = "open",
+        /// Asks what is to be saved; of the card of a kind, with that kind.
+        Add(kind: Option<KindKey>) = "add",
+        /// Has the bot remind of it.
+        Remind(record: RecordId) = "remind",
+        /// Draws a chart of its readings: the first, the second, …
+        Chart(record: RecordId, at: u8) = "chart",
+        /// Asks whether it is to be removed.
+        Ask(record: RecordId) = "ask",
+        /// Removes it, and those that belong to it.
+        Remove(record: RecordId) = "drop",
+        /// Puts it back.
+        Undo(record: RecordId) = "undo",
+    }
 }
 
 impl Records {
@@ -79,51 +82,4 @@ impl Records {
     }
 }
 
-impl Family for Records {
-    const NAME: &'static str = "records";
-}
-
-impl Display for Records {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAME;
-        match self {
-            Self::Kinds => write!(f, "{name}:kinds"),
-            Self::Packs(page) => write!(f, "{name}:packs:{page}"),
-            Self::Take(pack, page) => write!(f, "{name}:use:{pack}:{page}"),
-            Self::Leave(pack, page) => write!(f, "{name}:off:{pack}:{page}"),
-            Self::Kind(kind, page) => write!(f, "{name}:kind:{kind}:{page}"),
-            Self::Open(record) => write!(f, "{name}:open:{record}"),
-            Self::Add(None) => write!(f, "{name}:add"),
-            Self::Add(Some(kind)) => write!(f, "{name}:add:{kind}"),
-            Self::Remind(record) => write!(f, "{name}:remind:{record}"),
-            Self::Chart(record, at) => write!(f, "{name}:chart:{record}:{at}"),
-            Self::Ask(record) => write!(f, "{name}:ask:{record}"),
-            Self::Remove(record) => write!(f, "{name}:drop:{record}"),
-            Self::Undo(record) => write!(f, "{name}:undo:{record}"),
-        }
-    }
-}
-
-impl FromStr for Records {
-    type Err = Gone;
-
-    fn from_str(data: &str) -> Result<Self, Gone> {
-        let mut fields = Fields::of::<Self>(data)?;
-        let press = match fields.word()? {
-            "kinds" => Self::Kinds,
-            "packs" => Self::Packs(fields.page()),
-            "use" => Self::Take(fields.parse()?, fields.page()),
-            "off" => Self::Leave(fields.parse()?, fields.page()),
-            "kind" => Self::Kind(fields.parse()?, fields.page()),
-            "open" => Self::Open(fields.parse()?),
-            "add" => Self::Add(fields.parse().ok()),
-            "remind" => Self::Remind(fields.parse()?),
-            "chart" => Self::Chart(fields.parse()?, fields.parse()?),
-            "ask" => Self::Ask(fields.parse()?),
-            "drop" => Self::Remove(fields.parse()?),
-            "undo" => Self::Undo(fields.parse()?),
-            _ => return Err(Gone),
-        };
-        fields.end(press)
-    }
-}
+as_text!(KindKey);

@@ -1,11 +1,11 @@
 //! The buttons that show and change a chat's settings, its zone and its model, and undo what the model changed.
 
-use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use chrono_tz::Tz;
 
-use super::{Family, Fields, Gone, MAX_BYTES, ModelKey, Page, Short};
+use super::buttons::{Part, add, buttons};
+use super::{Fields, Gone, MAX_BYTES, ModelKey, Page, Short};
 use figaro_base::ids::RunId;
 
 /// A setting of a chat that the card of `/config` changes.
@@ -50,19 +50,21 @@ impl FromStr for Field {
     }
 }
 
-/// The buttons of the card of `/config`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Config {
-    /// Shows the card with all settings in place of the one that is shown.
-    Show,
-    /// Shows the card of one setting: its value, the values to choose from, and how to set another one.
-    Ask(Field),
-    /// Gives a setting this value. Anyone who may not change the chat's settings is told so.
-    Set(Choice),
-    /// Asks for the instructions, to be written in a reply.
-    Type,
-    /// Takes the value of a setting away: the default holds again.
-    Clear(Field),
+buttons! {
+    /// The buttons of the card of `/config`.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub(crate) enum Config = "config" {
+        /// Shows the card with all settings in place of the one that is shown.
+        Show = "show",
+        /// Shows the card of one setting: its value, the values to choose from, and how to set another one.
+        Ask(field: Field) = "ask",
+        /// Gives a setting this value. Anyone who may not change the chat's settings is told so.
+        Set(choice: Choice) = "set",
+        /// Asks for the instructions, to be written in a reply.
+        Type = "type",
+        /// Takes the value of a setting away: the default holds again.
+        Clear(field: Field) = "clear",
+    }
 }
 
 /// A setting and a value for it that together fit the 64 bytes of a button's data.
@@ -94,162 +96,65 @@ impl Choice {
     }
 }
 
-impl Family for Config {
-    const NAME: &'static str = "config";
+buttons! {
+    /// The button that undoes what the model changed of a chat's settings in this turn, as far as it still holds.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct Undo = "undo" (RunId)
 }
 
-impl Display for Config {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAME;
-        match self {
-            Self::Show => write!(f, "{name}:show"),
-            Self::Ask(field) => write!(f, "{name}:ask:{}", field.name()),
-            Self::Set(Choice { field, value }) => write!(f, "{name}:set:{}:{value}", field.name()),
-            Self::Type => write!(f, "{name}:type"),
-            Self::Clear(field) => write!(f, "{name}:clear:{}", field.name()),
-        }
+buttons! {
+    /// The buttons of the card of `/timezone`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Zone = "zone" {
+        /// Shows the card with the chat's zone and the time there.
+        Show = "show",
+        /// Sets the chat's zone. Tasks whose zone was assumed follow it.
+        Set(zone: Tz) = "set",
+        /// Moves the chat's tasks of other zones to this one; their clock times stay.
+        Move(zone: Tz) = "move",
+        /// Takes the chat's zone away: the bot's default holds again.
+        Clear = "clear",
     }
 }
 
-impl FromStr for Config {
-    type Err = Gone;
-
-    fn from_str(data: &str) -> Result<Self, Gone> {
-        let mut fields = Fields::of::<Self>(data)?;
-        let press = match fields.word()? {
-            "show" => Self::Show,
-            "ask" => Self::Ask(fields.parse()?),
-            "set" => Self::Set(Choice::new(fields.parse()?, fields.rest()?).ok_or(Gone)?),
-            "type" => Self::Type,
-            "clear" => Self::Clear(fields.parse()?),
-            _ => return Err(Gone),
-        };
-        fields.end(press)
+buttons! {
+    /// The buttons of the card of `/model`.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub(crate) enum Model = "model" {
+        /// Shows the card with the chat's model and the models that the settings of the bot name.
+        Show = "show",
+        /// Shows a page of the models that a provider serves: the provider's name and the page, from 0.
+        Served(provider: Short<40>, page: Page) = "served",
+        /// Sets the model that answers in the chat.
+        Set(model: ModelKey<54>) = "set",
+        /// Takes the chat's model away: the one of its agent, or the bot's default, answers again.
+        Clear = "clear",
+        /// Shows the card with how the model writes.
+        Writing = "writing",
+        /// Asks for a parameter of how it writes, to be written in a reply.
+        Type = "type",
+        /// Takes all parameters of how it writes away.
+        Plain = "plain",
     }
 }
 
-/// The button that undoes what the model changed of a chat's settings in this turn, as far as it still holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Undo(pub(crate) RunId);
+impl Part for Field {
+    fn write(&self, data: &mut String) {
+        add(data, self.name());
+    }
 
-impl Family for Undo {
-    const NAME: &'static str = "undo";
-}
-
-impl Display for Undo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", Self::NAME, self.0)
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Gone> {
+        fields.parse()
     }
 }
 
-impl FromStr for Undo {
-    type Err = Gone;
-
-    fn from_str(data: &str) -> Result<Self, Gone> {
-        let mut fields = Fields::of::<Self>(data)?;
-        let turn = fields.parse()?;
-        fields.end(Self(turn))
+impl Part for Choice {
+    fn write(&self, data: &mut String) {
+        self.field.write(data);
+        add(data, &self.value);
     }
-}
 
-/// The buttons of the card of `/timezone`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Zone {
-    /// Shows the card with the chat's zone and the time there.
-    Show,
-    /// Sets the chat's zone. Tasks whose zone was assumed follow it.
-    Set(Tz),
-    /// Moves the chat's tasks of other zones to this one; their clock times stay.
-    Move(Tz),
-    /// Takes the chat's zone away: the bot's default holds again.
-    Clear,
-}
-
-impl Family for Zone {
-    const NAME: &'static str = "zone";
-}
-
-impl Display for Zone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAME;
-        match self {
-            Self::Show => write!(f, "{name}:show"),
-            Self::Set(zone) => write!(f, "{name}:set:{zone}"),
-            Self::Move(zone) => write!(f, "{name}:move:{zone}"),
-            Self::Clear => write!(f, "{name}:clear"),
-        }
-    }
-}
-
-impl FromStr for Zone {
-    type Err = Gone;
-
-    fn from_str(data: &str) -> Result<Self, Gone> {
-        let mut fields = Fields::of::<Self>(data)?;
-        let press = match fields.word()? {
-            "show" => Self::Show,
-            "set" => Self::Set(fields.parse()?),
-            "move" => Self::Move(fields.parse()?),
-            "clear" => Self::Clear,
-            _ => return Err(Gone),
-        };
-        fields.end(press)
-    }
-}
-
-/// The buttons of the card of `/model`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Model {
-    /// Shows the card with the chat's model and the models that the settings of the bot name.
-    Show,
-    /// Shows a page of the models that a provider serves: the provider's name and the page, from 0.
-    Served(Short<40>, Page),
-    /// Sets the model that answers in the chat.
-    Set(ModelKey<54>),
-    /// Takes the chat's model away: the one of its agent, or the bot's default, answers again.
-    Clear,
-    /// Shows the card with how the model writes.
-    Writing,
-    /// Asks for a parameter of how it writes, to be written in a reply.
-    Type,
-    /// Takes all parameters of how it writes away.
-    Plain,
-}
-
-impl Family for Model {
-    const NAME: &'static str = "model";
-}
-
-impl Display for Model {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAME;
-        match self {
-            Self::Show => write!(f, "{name}:show"),
-            Self::Served(provider, page) => write!(f, "{name}:served:{provider}:{page}"),
-            Self::Set(model) => write!(f, "{name}:set:{model}"),
-            Self::Clear => write!(f, "{name}:clear"),
-            Self::Writing => write!(f, "{name}:writing"),
-            Self::Type => write!(f, "{name}:type"),
-            Self::Plain => write!(f, "{name}:plain"),
-        }
-    }
-}
-
-impl FromStr for Model {
-    type Err = Gone;
-
-    fn from_str(data: &str) -> Result<Self, Gone> {
-        let mut fields = Fields::of::<Self>(data)?;
-        let press = match fields.word()? {
-            "show" => Self::Show,
-            "served" => Self::Served(fields.parse()?, fields.page()),
-            "set" => Self::Set(fields.rest()?.parse()?),
-            "clear" => Self::Clear,
-            "writing" => Self::Writing,
-            "type" => Self::Type,
-            "plain" => Self::Plain,
-            _ => return Err(Gone),
-        };
-        fields.end(press)
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Gone> {
+        Self::new(fields.parse()?, fields.rest()?).ok_or(Gone)
     }
 }

@@ -1,9 +1,7 @@
 //! The buttons under an answer that broke off or failed.
 
-use std::fmt::{self, Display};
-use std::str::FromStr;
-
-use super::{Family, Fields, Gone, ModelKey, Short};
+use super::buttons::{Part, buttons};
+use super::{Fields, Gone, ModelKey, Short};
 use figaro_base::ids::RunId;
 
 /// So many bytes of a turn's id stand in a button.
@@ -22,17 +20,19 @@ impl TurnTag {
     }
 }
 
-/// Buttons that try a turn again or go on with it. Each says for which turn it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Retry {
-    /// Goes on with the answer.
-    GoOn(TurnTag),
-    /// Asks the same again.
-    Again(TurnTag),
-    /// Shows the models that can be asked instead.
-    Choose(TurnTag),
-    /// Asks this model the same.
-    With(TurnTag, ModelKey<42>),
+buttons! {
+    /// Buttons that try a turn again or go on with it. Each says for which turn it is.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub(crate) enum Retry = "retry" {
+        /// Goes on with the answer.
+        GoOn(turn: TurnTag) = "go_on",
+        /// Asks the same again.
+        Again(turn: TurnTag) = "again",
+        /// Shows the models that can be asked instead.
+        Choose(turn: TurnTag) = "choose",
+        /// Asks this model the same.
+        With(turn: TurnTag, model: ModelKey<42>) = "with",
+    }
 }
 
 impl Retry {
@@ -45,36 +45,12 @@ impl Retry {
     }
 }
 
-impl Family for Retry {
-    const NAME: &'static str = "retry";
-}
-
-impl Display for Retry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAME;
-        match self {
-            Self::GoOn(turn) => write!(f, "{name}:go_on:{}", turn.0),
-            Self::Again(turn) => write!(f, "{name}:again:{}", turn.0),
-            Self::Choose(turn) => write!(f, "{name}:choose:{}", turn.0),
-            Self::With(turn, model) => write!(f, "{name}:with:{}:{model}", turn.0),
-        }
+impl Part for TurnTag {
+    fn write(&self, data: &mut String) {
+        self.0.write(data);
     }
-}
 
-impl FromStr for Retry {
-    type Err = Gone;
-
-    fn from_str(data: &str) -> Result<Self, Gone> {
-        let mut fields = Fields::of::<Self>(data)?;
-        let verb = fields.word()?;
-        let turn = TurnTag(fields.parse()?);
-        let press = match verb {
-            "go_on" => Self::GoOn(turn),
-            "again" => Self::Again(turn),
-            "choose" => Self::Choose(turn),
-            "with" => Self::With(turn, fields.rest()?.parse()?),
-            _ => return Err(Gone),
-        };
-        fields.end(press)
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Gone> {
+        Short::read(fields).map(Self)
     }
 }

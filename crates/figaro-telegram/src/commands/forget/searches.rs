@@ -26,7 +26,7 @@ pub(super) struct Searches(Mutex<Numbered>);
 
 #[derive(Debug, Default)]
 struct Numbered {
-    next: Search,
+    next: u32,
     found: VecDeque<(Search, Found)>,
 }
 
@@ -34,8 +34,8 @@ impl Searches {
     /// Keeps what was found; gives the number of the search.
     pub(super) fn keep(&self, found: Found) -> Search {
         let mut searches = self.0.lock();
-        let number = searches.next;
-        searches.next = number.wrapping_add(1);
+        let number = Search(searches.next);
+        searches.next = searches.next.wrapping_add(1);
         searches.found.push_back((number, found));
         while searches.found.len() > KEPT {
             searches.found.pop_front();

@@ -1,0 +1,210 @@
+//! How a family of buttons is declared: what each button says stands beside it once, and is written and read by that.
+
+use std::fmt::Display;
+
+use chrono_tz::Tz;
+
+use super::{Fields, Gone, ModelKey, Page, Short};
+use figaro_base::ids::{ChatId, MemoryId, MessageId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId};
+
+/// A field of the data of a button.
+pub(super) trait Part: Sized {
+    /// Adds it to data, behind a separator.
+    fn write(&self, data: &mut String);
+
+    /// Reads the next field.
+    ///
+    /// # Errors
+    /// [`Gone`] if there is none, or it is no such value.
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Gone>;
+}
+
+/// Adds a value to data, behind a separator.
+pub(super) fn add(data: &mut String, value: impl Display) {
+    data.push(super::SEPARATOR);
+    data.push_str(&value.to_string());
+}
+
+/// Declares families of buttons. An enum has a word for each of its buttons, `FAMILY:WORD:FIELD:…`; a struct is one button,
+/// `FAMILY:FIELD:…`, or says a word alone.
+macro_rules! buttons {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident = $family:literal {
+        $($(#[$doc:meta])* $button:ident $(($($field:ident: $part:ty),+))? = $word:literal,)+
+    }) => {
+        $(#[$meta])*
+        $vis enum $name { $($(#[$doc])* $button $(($($part),+))?,)+ }
+
+        $crate::callback::buttons::buttons! {
+            @family $name = $family,
+            |button, data| match button {
+                $($name::$button $(($($field),+))? => {
+                    $crate::callback::buttons::add(data, $word);
+                    $($($crate::callback::buttons::Part::write($field, data);)+)?
+                })+
+            },
+            |fields| match fields.word()? {
+                $($word => $name::$button $(($(<$part as $crate::callback::buttons::Part>::read(fields)?),+))?,)+
+                _ => return Err($crate::callback::Gone),
+            }
+        }
+    };
+    ($(#[$meta:meta])* $vis:vis struct $name:ident = $family:literal, $word:literal) => {
+        $(#[$meta])*
+        $vis struct $name;
+
+        $crate::callback::buttons::buttons! {
+            @family $name = $family,
+            |_button, data| $crate::callback::buttons::add(data, $word),
+            |fields| match fields.word()? {
+                $word => $name,
+                _ => return Err($crate::callback::Gone),
+            }
+        }
+    };
+    ($(#[$meta:meta])* $vis:vis struct $name:ident = $family:literal {
+        $($(#[$doc:meta])* $see:vis $field:ident: $part:ty,)+
+    }) => {
+        $(#[$meta])*
+        $vis struct $name { $($(#[$doc])* $see $field: $part,)+ }
+
+        $crate::callback::buttons::buttons! {
+            @family $name = $family,
+            |button, data| { $($crate::callback::buttons::Part::write(&button.$field, data);)+ },
+            |fields| $name { $($field: <$part as $crate::callback::buttons::Part>::read(fields)?,)+ }
+        }
+    };
+    ($(#[$meta:meta])* $vis:vis struct $name:ident = $family:literal ($part:ty)) => {
+        $(#[$meta])*
+        $vis struct $name(pub(crate) $part);
+
+        $crate::callback::buttons::buttons! {
+            @family $name = $family,
+            |button, data| $crate::callback::buttons::Part::write(&button.0, data),
+            |fields| $name(<$part as $crate::callback::buttons::Part>::read(fields)?)
+        }
+    };
+    (@family $name:ident = $family:literal, |$button:pat_param, $data:ident| $write:expr, |$fields:ident| $read:expr) => {
+        impl $crate::callback::Family for $name {
+            const NAME: &'static str = $family;
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let mut all = $family.to_owned();
+                let ($button, $data) = (self, &mut all);
+                $write;
+                f.write_str(&all)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::callback::Gone;
+
+            fn from_str(data: &str) -> Result<Self, $crate::callback::Gone> {
+                let mut all = $crate::callback::Fields::of::<Self>(data)?;
+                let $fields = &mut all;
+                let press = $read;
+                all.end(press)
+            }
+        }
+    };
+}
+pub(super) use buttons;
+
+/// Has fields of these types written and read as the names of their values.
+macro_rules! as_word {
+    ($($type:ty),+) => {$(
+        impl $crate::callback::buttons::Part for $type {
+            fn write(&self, data: &mut String) {
+                $crate::callback::buttons::add(data, self.word());
+            }
+
+            fn read(fields: &mut $crate::callback::Fields<'_>) -> Result<Self, $crate::callback::Gone> {
+                let word = fields.word()?;
+                Self::ALL.into_iter().find(|one| one.word() == word).ok_or($crate::callback::Gone)
+            }
+        }
+    )+};
+}
+pub(super) use as_word;
+
+/// Has fields of these types written and read as their texts.
+macro_rules! as_text {
+    ($($type:ty),+ $(,)?) => {$(
+        impl $crate::callback::buttons::Part for $type {
+            fn write(&self, data: &mut String) {
+                $crate::callback::buttons::add(data, self);
+            }
+
+            fn read(fields: &mut $crate::callback::Fields<'_>) -> Result<Self, $crate::callback::Gone> {
+                fields.parse()
+            }
+        }
+    )+};
+}
+pub(super) use as_text;
+
+as_text!(i32, i64, u8, Tz, MemoryId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId);
+
+/// A page; without one the first.
+impl Part for Page {
+    fn write(&self, data: &mut String) {
+        add(data, self);
+    }
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Gone> {
+        Ok(fields.page())
+    }
+}
+
+/// A field that may be left out behind all others.
+impl<T: Part> Part for Option<T> {
+    fn write(&self, data: &mut String) {
+        self.iter().for_each(|value| value.write(data));
+    }
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Gone> {
+        fields.0.map(|_more| T::read(fields)).transpose()
+    }
+}
+
+impl<const N: usize> Part for Short<N> {
+    fn write(&self, data: &mut String) {
+        add(data, self);
+    }
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Gone> {
+        fields.parse()
+    }
+}
+
+/// The last field: names of models have separators of their own.
+impl<const N: usize> Part for ModelKey<N> {
+    fn write(&self, data: &mut String) {
+        add(data, self);
+    }
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Gone> {
+        fields.rest()?.parse()
+    }
+}
+
+impl Part for MessageId {
+    fn write(&self, data: &mut String) {
+        add(data, self.0);
+    }
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Gone> {
+        fields.parse().map(Self)
+    }
+}
+
+impl Part for ChatId {
+    fn write(&self, data: &mut String) {
+        add(data, self.0);
+    }
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Gone> {
+        fields.parse().map(Self)
+    }
+}
