@@ -40,25 +40,6 @@ async fn a_stranger_is_told_once_and_then_nothing_until_an_owner_allows_them() {
 }
 
 #[tokio::test]
-async fn a_stranger_whom_an_older_version_told_is_not_told_again() {
-    let world = World::new().await;
-    world.person(CARL, "Carl", "en");
-    assert!(world.start().await.stop().success());
-    let old = format!(r#"{{"owners":[],"users":[],"chats":[],"told":["tg:{BOB}"],"claim":null}}"#);
-    let other = AccessChange::AllowUser(UserId::telegram(ANN));
-    assert!(world.stored().await.settings().change_access(other, AuditActor::Bot).await.unwrap());
-    let records = world.records();
-    let (key, _) = records.all("access").into_iter().next().expect("the list");
-    records.put("access", &key, old);
-    drop(records);
-    let _bot = world.start().await;
-    world.say(BOB, BOB, "hello?");
-    assert!(text(&world.told(CARL, CARL, "hello?").await).starts_with("This bot is private."));
-    world.caught_up().await;
-    assert!(world.bot_texts(BOB).is_empty());
-}
-
-#[tokio::test]
 async fn allow_and_deny_explain_themselves() {
     let world = World::new().await;
     let _bot = world.start().await;

@@ -44,7 +44,9 @@ fn parts(texts: &Texts) -> BTreeSet<String> {
     for (_, text) in texts.entries().filter(|(key, _)| !key.starts_with("language_name")) {
         for line in text.lines() {
             let fixed = line.split('{').enumerate();
-            let fixed = fixed.map(|(at, part)| if at == 0 { part } else { part.split_once('}').unwrap().1 });
+            let fixed = fixed.map(|(at, part)| {
+                if at == 0 { part } else { part.split_once('}').map_or(part, |(_, behind)| behind) }
+            });
             parts.extend(fixed.map(|part| part.trim().to_owned()).filter(|part| part.len() >= MIN_BYTES));
         }
     }

@@ -97,7 +97,7 @@ async fn image(world: &World) {
 /// JSON is asked for in words and in the provider's way once the chat wants it, and shown as code.
 async fn structured(world: &World) {
     let card = world.ask("/model output_format json").await;
-    assert!(card["text"].as_str().unwrap().contains("output_format json"), "{card}");
+    assert!(card["text"].as_str().unwrap().contains("form of the answer json (output_format)"), "{card}");
     world.script.push(Reply::text("{\"a\":1}"));
     let answer = world.ask("how many are there?").await;
     let code = &answer["entities"][0];
