@@ -254,10 +254,6 @@ async fn a_store_without_an_index_is_indexed_at_the_first_question() {
     drop(store);
     let records = world.records();
     assert_eq!(records.all("index_blocks"), [], "nothing has made an index");
-    // Nor did versions before it keep which sessions a chat has.
-    for (key, _) in records.all("sessions_of") {
-        records.remove("sessions_of", &key);
-    }
     drop(records);
     let bot = start(&world, &[]).await;
     let request = says_and_gets(&world, (ANN, ANN), ASKED, "In Vilnius.").await;

@@ -352,7 +352,7 @@ async fn a_name_costs_no_turn_its_time_and_counts_to_the_caps() {
     world.say(BOB, BOB, "a last question");
     says(&world, BOB, "Thrifty.").await;
     let usage = world.told(BOB, BOB, "/usage").await;
-    assert!(text(&usage).contains("in the background (names, summaries, memory): 350 · "), "{usage}");
+    assert!(text(&usage).contains("in the background (names, summaries, memory): 350 tokens · "), "{usage}");
     assert!(bot.stop().success());
     let asked = world.model.naming_requests();
     assert!(!asked.iter().any(|request| request.user_text().contains("a last question")), "{asked:?}");
