@@ -55,7 +55,9 @@ pub(crate) async fn measure(bots: &Bots, scale: Scale, page: &mut Page) {
         page.row(&bot.name(), &figures);
     }
     bots.note_missing(page, 6);
-    let ratio = |of: fn(&Round) -> f64| bots.of_grammy(&results).map(|grammy| of(&results[0]) / of(&grammy));
+    let ratio = |of: fn(&Round) -> f64| {
+        bots.of_grammy(&results).map(|grammy| of(&results[Bots::aimed(&kinds)]) / of(&grammy))
+    };
     let at_most = "at most 1 times grammY's";
     page.ratio("p50 from update to answer", ratio(|round| round.one_by_one.p50), at_most, |ratio| {
         ratio <= 1.0

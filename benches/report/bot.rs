@@ -28,7 +28,10 @@ impl Bot {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Figaro(engine) => format!("Figaro on {engine}"),
-            Self::OtherFigaro(_) => "the other Figaro".to_owned(),
+            Self::OtherFigaro(binary) => {
+                let folder = binary.parent().and_then(Path::file_name).unwrap_or_default();
+                format!("Figaro of {}", folder.to_string_lossy())
+            }
             Self::Grammy { .. } => GRAMMY.to_owned(),
         }
     }
@@ -104,6 +107,11 @@ impl Bots {
     /// All of them, the default Figaro first.
     pub(crate) fn all(&self) -> Vec<&Bot> {
         self.figaro.iter().chain(&self.other).chain(&self.grammy).collect()
+    }
+
+    /// The place among these of the Figaro that targets hold for: the other build, which is the published one, if there is one.
+    pub(crate) fn aimed(bots: &[&Bot]) -> usize {
+        bots.iter().position(|bot| matches!(bot, Bot::OtherFigaro(_))).unwrap_or(0)
     }
 
     /// The figure of grammY's bot, where [`Self::all`] or [`Self::without_engines`] gave these.

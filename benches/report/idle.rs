@@ -51,7 +51,7 @@ pub(crate) async fn measure(bots: &Bots, scale: Scale, page: &mut Page) {
         figures.push((pss, cpu));
     }
     bots.note_missing(page, 6);
-    let (pss, cpu) = figures[0];
+    let (pss, cpu) = figures[Bots::aimed(&bots.without_engines())];
     page.at_most("idle memory, PSS of both processes", pss, 30.0, "MB");
     page.at_most("idle CPU, share of a core", cpu, 0.2, "%");
 }

@@ -5,7 +5,8 @@
 //! small, to try the benchmark. With either, or in a debug build, nothing is written.
 //!
 //! Where `tests/foreign/run` has installed it, the smallest bot made with grammY (`tests/foreign/bot.mjs`) is measured beside
-//! Figaro. `BENCH_FIGARO` names another build of Figaro to be measured too; figaro-mcp is taken from the folder of that build.
+//! Figaro. `BENCH_FIGARO` names another build of Figaro to be measured too, such as `target/dist/figaro`, which `.ci/dist` makes: the
+//! targets are those of that build then.
 
 #![allow(
     clippy::unwrap_used,

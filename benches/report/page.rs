@@ -12,7 +12,8 @@ const INTRODUCTION: &str = "\
 model on loopback. All of them share the cores of one machine, so the work of both servers is part of every time; CPU and
 memory are those of the bot's own processes, figaro and figaro-mcp. Figaro's pace towards Telegram is lifted
 (`TELEGRAM_RATES=off`), and the offline Telegram sets no limits. A model \"without latency\" answers each request at once with
-one sentence. MB are 1,000,000 bytes.
+one sentence. MB are 1,000,000 bytes. \"Figaro on\" an engine is the release build; \"Figaro of dist\" is the build that is published
+(`.ci/dist`), on redb. Where it was measured, the targets are its own.
 
 Machines are noisy, this one too. Compare figures of one run with each other, not figures of two machines. `tests/foreign/bot.mjs`
 is the smallest bot that can be made with grammY: it keeps no history, no store and shows no drafts. Its rows say what the

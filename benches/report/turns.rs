@@ -39,8 +39,8 @@ pub(crate) async fn measure(bots: &Bots, scale: Scale, page: &mut Page) {
     for bot in bots.figaros() {
         last.push(grow(bot, chats, points, page).await);
     }
-    let turns = points[points.len() - 1];
-    page.at_most(&format!("memory after {turns} turns, PSS of both processes"), last[0], 60.0, "MB");
+    let (turns, aimed) = (points[points.len() - 1], Bots::aimed(&bots.figaros()));
+    page.at_most(&format!("memory after {turns} turns, PSS of both processes"), last[aimed], 60.0, "MB");
 }
 
 /// Gives the last PSS of both processes, which share the pages of one executable.
