@@ -4,6 +4,9 @@
 //! - the time of the first question after a start, which reads the index, and of 1,000 further ones;
 //! - the memory that the index takes while the chat is talked in, and the tokens of a context.
 //!
+//! `BENCH_EMBEDDER` names the folder of a local sentence model: then the rate at which it makes vectors of messages is printed too,
+//! on one core (`taskset`). `BENCH_FIGARO` must be a build that has it, such as `target/dist/figaro`.
+//!
 //! The messages are made up, of words as common as in texts of people. How much is found is measured on public conversations:
 //! `docs/memory.md`. What a request repeats of the one before is measured by `--bench prompt`.
 
@@ -16,6 +19,7 @@
 
 mod support;
 
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -27,6 +31,8 @@ use support::percentile;
 
 const CHATS: [usize; 3] = [1_000, 10_000, 100_000];
 const QUESTIONS: usize = 1_001;
+/// So many messages get vectors.
+const EMBEDDED: usize = 2_000;
 const BUDGET: &str = "3000";
 const SPEAKERS: [&str; 4] = ["Ann", "Bob", "Carol", "Dmitri"];
 /// Little words, the commonest of each text.
@@ -65,6 +71,9 @@ impl Chance {
 }
 
 fn main() {
+    if let Some(model) = std::env::var_os("BENCH_EMBEDDER") {
+        vectors(&model);
+    }
     for messages in CHATS {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         measure(folder.path(), messages);
@@ -74,9 +83,7 @@ fn main() {
 fn measure(folder: &Path, messages: usize) {
     println!("a chat of {messages} messages");
     let mut chance = Chance(messages as u64);
-    let said: Vec<Value> = (0..messages).map(|at| message(at, &mut chance)).collect();
-    let line = json!({"conversation_id": "chat", "messages": said}).to_string();
-    std::fs::write(folder.join("said.jsonl"), line).unwrap();
+    said(folder, &mut chance, messages);
     let begun = Instant::now();
     memory(folder, &["import", "--store", "./data", "said.jsonl"]);
     let rate = messages as f64 / begun.elapsed().as_secs_f64();
@@ -113,6 +120,41 @@ fn measure(folder: &Path, messages: usize) {
     );
 }
 
+/// The first question has a vector made of each message, the second finds them made.
+fn vectors(model: &OsStr) {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let folder = folder.path();
+    said(folder, &mut Chance(1), EMBEDDED);
+    memory(folder, &["import", "--store", "./data", "said.jsonl"]);
+    let mut embedder = OsString::from("local:");
+    embedder.push(model);
+    let ask = || {
+        let begun = Instant::now();
+        let mut taskset = Command::new("taskset");
+        taskset
+            .current_dir(folder)
+            .env_clear()
+            .env("EMBEDDER", &embedder)
+            .args(["--cpu-list", "0"])
+            .arg(program());
+        taskset.args([
+            "memory",
+            "recall",
+            "--store",
+            "./data",
+            "--conversation",
+            "chat",
+            "Where is the ferry?",
+        ]);
+        let output = taskset.output().expect("taskset is installed (Debian: util-linux)");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        begun.elapsed()
+    };
+    let (first, second) = (ask(), ask());
+    let rate = EMBEDDED as f64 / (first - second).as_secs_f64();
+    println!("the local sentence model: {rate:.0} messages a second on one core");
+}
+
 /// Sittings of 20 messages, a day apart.
 fn message(at: usize, chance: &mut Chance) -> Value {
     let time = chrono::DateTime::UNIX_EPOCH
@@ -123,11 +165,21 @@ fn message(at: usize, chance: &mut Chance) -> Value {
     json!({"id": at, "speaker": speaker, "text": chance.words(words), "timestamp": time.to_rfc3339()})
 }
 
+/// Writes the file of a conversation of so many messages.
+fn said(folder: &Path, chance: &mut Chance, messages: usize) {
+    let said: Vec<Value> = (0..messages).map(|at| message(at, chance)).collect();
+    let line = json!({"conversation_id": "chat", "messages": said}).to_string();
+    std::fs::write(folder.join("said.jsonl"), line).unwrap();
+}
+
+fn program() -> OsString {
+    std::env::var_os("BENCH_FIGARO").unwrap_or_else(|| env!("CARGO_BIN_EXE_figaro").into())
+}
+
 /// Runs `figaro memory` in this folder and gives what it printed.
 fn memory(folder: &Path, args: &[&str]) -> String {
-    let program = std::env::var_os("BENCH_FIGARO").unwrap_or_else(|| env!("CARGO_BIN_EXE_figaro").into());
     let output =
-        Command::new(program).current_dir(folder).env_clear().arg("memory").args(args).output().unwrap();
+        Command::new(program()).current_dir(folder).env_clear().arg("memory").args(args).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
