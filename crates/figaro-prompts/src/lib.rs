@@ -14,6 +14,7 @@ mod packs;
 mod personas;
 mod pins;
 mod question;
+mod rendered;
 pub mod texts;
 mod unread;
 mod yaml_place;
@@ -35,6 +36,7 @@ pub use self::older::{OlderDay, OlderMessage, OlderView};
 pub use self::packs::{PACKS_FOLDER, PackFiles, PackSet, schema as pack_schema};
 pub use self::pins::PinView;
 pub use self::question::{AttachmentView, BackgroundView, MessageView, PersonView, QuoteView, TailView};
+use self::rendered::Rendered;
 pub use self::unread::{LabelledText, UnreadView};
 use figaro_base::system::in_words;
 use figaro_domain::chat::{ChatConfig, PersonaChoice};
@@ -69,6 +71,7 @@ pub struct Prompts {
     agents: RwLock<Arc<AgentSet>>,
     packs: RwLock<Arc<PackSet>>,
     personas: BTreeMap<String, Persona>,
+    rendered: Rendered,
 }
 
 /// What `system.md` is rendered from.
@@ -133,7 +136,7 @@ impl Prompts {
         match (agents, personas, packs) {
             (Ok(agents), Ok(personas), Ok(packs)) if faults.is_empty() => {
                 let (agents, packs) = (RwLock::new(Arc::new(agents)), RwLock::new(Arc::new(packs)));
-                Ok(Self { templates, agents, packs, personas })
+                Ok(Self { templates, agents, packs, personas, rendered: Rendered::default() })
             }
             _ => Err(faults.join("\n")),
         }
@@ -188,7 +191,7 @@ impl Prompts {
     /// # Errors
     /// As [`Self::system`].
     pub fn message(&self, view: &MessageView) -> Result<String, String> {
-        self.render(if view.task { "task.md" } else { "message.md" }, view)
+        self.rendered.of(view, || self.render(if view.task { "task.md" } else { "message.md" }, view))
     }
 
     /// Renders older messages that bear on a question.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// What `message.md` is rendered from: one message of a person.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Hash, Serialize)]
 pub struct MessageView {
     /// Telegram's id of the chat; `None` in a message of the history, which is of the same chat as the question.
     pub chat_id: Option<i64>,
@@ -43,7 +43,7 @@ pub struct MessageView {
 }
 
 /// A message that a person replied to.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Hash, Serialize)]
 pub struct QuoteView {
     /// Telegram's id of it, if it is in the same chat.
     pub message: Option<i64>,
@@ -60,7 +60,7 @@ pub struct QuoteView {
 }
 
 /// Something in a message that is not text.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Hash, Serialize)]
 pub struct AttachmentView {
     /// The kind in a word, such as `photo`.
     pub kind: String,
