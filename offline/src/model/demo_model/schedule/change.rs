@@ -8,7 +8,7 @@ use super::super::question::Question;
 use super::super::step::{Results, Step, last};
 use super::clock::Time;
 use super::when::{Plan, When};
-use super::{FILLERS, MORNING, Parted, parted, told, which, wording};
+use super::{FILLERS, MORNING, ONE_TIME, Parted, is_unclear, parted, told, which, wording};
 
 const CANCEL: [&str; 8] = [
     "cancel",
@@ -136,6 +136,9 @@ pub(in super::super) fn step(
     }
     if let Some(result) = last(results, "update_task") {
         return Step::Say(told::changed(result, question));
+    }
+    if matches!(change, Change::Edit { words: None, .. }) && is_unclear(question) {
+        return Step::say(ONE_TIME, question);
     }
     let Some(listed) = last(results, "list_tasks") else {
         return Step::call("list_tasks", json!({}));

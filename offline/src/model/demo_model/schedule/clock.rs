@@ -4,6 +4,20 @@ use super::phrase::any;
 
 /// What stands before a time of day, which may be a bare number then.
 const AT: [&str; 8] = ["at", "às", "as", "à", "para as", "a las", "a la", "para las"];
+const NUMBERS: [[&str; 3]; 12] = [
+    ["one", "uma", "una"],
+    ["two", "duas", "dos"],
+    ["three", "três", "tres"],
+    ["four", "quatro", "cuatro"],
+    ["five", "cinco", "cinco"],
+    ["six", "seis", "seis"],
+    ["seven", "sete", "siete"],
+    ["eight", "oito", "ocho"],
+    ["nine", "nove", "nueve"],
+    ["ten", "dez", "diez"],
+    ["eleven", "onze", "once"],
+    ["twelve", "doze", "doce"],
+];
 const NAMED: [(&str, Time); 5] = [
     ("noon", Time { hour: 12, minute: 0 }),
     ("meio-dia", Time { hour: 12, minute: 0 }),
@@ -27,6 +41,8 @@ pub(super) fn read(words: &[&str]) -> Option<(usize, Time)> {
     if let Some((_, time)) = NAMED.iter().find(|(name, _)| name == word) {
         return Some((before + 1, *time));
     }
+    let counted = number(word).map(|number| number.to_string());
+    let word = counted.as_deref().unwrap_or(word);
     let half = rest.first().filter(|half| ["am", "pm"].contains(half));
     if let Some(half) = half {
         return Some((before + 2, clock(&format!("{word}{half}"))?));
@@ -36,6 +52,12 @@ pub(super) fn read(words: &[&str]) -> Option<(usize, Time)> {
         return None;
     }
     Some((before + 1, clock(word)?))
+}
+
+/// A whole number, in digits or, up to twelve, in letters.
+pub(super) fn number(word: &str) -> Option<u32> {
+    let named = NUMBERS.iter().zip(1..).find(|(names, _)| names.contains(&word)).map(|(_, number)| number);
+    word.parse().ok().or(named)
 }
 
 /// Whether a word looks like a time by the clock and is none: `25:00`.
@@ -81,6 +103,9 @@ mod tests {
             ("8h", Some((1, 8, 0))),
             ("a las 9", Some((3, 9, 0))),
             ("at noon", Some((2, 12, 0))),
+            ("at ten to", Some((2, 10, 0))),
+            ("às dez", Some((2, 10, 0))),
+            ("ten", None),
             ("8", None),
             ("at 25", None),
             ("at 13pm", None),

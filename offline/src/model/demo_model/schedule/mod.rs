@@ -38,6 +38,16 @@ const NO_TIME: Words = Words {
     es: "¿Cuándo va a ser? Di por ejemplo: recuérdame mañana a las 8 llamar a mamá.",
 };
 
+const ONE_TIME: Words = Words {
+    en: "Say one time, such as: remind me tomorrow at 8 to call mum.",
+    pt: "Diga uma só hora, por exemplo: me lembre amanhã às 8 de ligar para a mãe.",
+    es: "Di una sola hora, por ejemplo: recuérdame mañana a las 8 llamar a mamá.",
+};
+const NOTHING: Words = Words {
+    en: "What shall I remind you of? Say for example: remind me tomorrow at 8 to call mum.",
+    pt: "De que devo lembrar? Diga por exemplo: me lembre amanhã às 8 de ligar para a mãe.",
+    es: "¿Qué te recuerdo? Di por ejemplo: recuérdame mañana a las 8 llamar a mamá.",
+};
 const NO_CLOCK: Words = Words {
     en: "{} is no time of day: the hours go to 23, the minutes to 59. Say it again with another time.",
     pt: "{} não é hora do dia: as horas vão até 23, os minutos até 59. Diga de novo com outra hora.",
@@ -57,12 +67,11 @@ fn parted(question: &Question) -> Parted<'_> {
     Parted { when, rest: words.filter(|(_, used)| !used).map(|(word, _)| word.as_str()).collect() }
 }
 
-/// The time of a task for which none was said.
-fn default_time(question: &Question) -> Time {
-    let is_late = ["tonight", "evening", "à noite", "esta noche", "por la noche"]
-        .iter()
-        .any(|words| question.says(words));
-    if is_late { EVENING } else { MORNING }
+/// Whether a message says more than one time, or one that nothing here understands.
+fn is_unclear(question: &Question) -> bool {
+    let Parted { when, rest } = parted(question);
+    let rest: Vec<String> = rest.iter().map(|word| super::question::plain(word)).collect();
+    when.is_unclear(&rest.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Whether a message asks for something later: it says how often or in how long, or asks to remind, or wants something said
@@ -89,9 +98,17 @@ pub(super) fn new(question: &Question, results: &Results<'_>) -> Step {
         return Step::Say(NO_CLOCK.with(question.language, time));
     }
     match task(question) {
+        Some(_) if is_unclear(question) => Step::say(ONE_TIME, question),
+        Some(task) if is_of_nothing(&task) && question.quoted.is_none() => Step::say(NOTHING, question),
         Some(arguments) => Step::call("schedule_task", arguments),
         None => Step::say(NO_TIME, question),
     }
+}
+
+/// Whether a task reminds of nothing on a day; a bare span of time is a timer.
+fn is_of_nothing(task: &Value) -> bool {
+    let is_span = task["schedule"].as_str().is_some_and(|schedule| schedule.starts_with("in "));
+    task["title"].is_null() && task["recurring"] == false && !is_span
 }
 
 /// The arguments of `schedule_task` for a message.
@@ -100,7 +117,7 @@ fn task(question: &Question) -> Option<Value> {
     if when.is_empty() {
         return None;
     }
-    let plan = when.plan(default_time(question), question.now)?;
+    let plan = when.plan(if when.is_late { EVENING } else { MORNING }, question.now)?;
     let (prompt, _) = wording::prompt(&rest, &question.name)?;
     let mut task = json!({"prompt": prompt, "schedule": plan.schedule, "recurring": plan.recurring});
     let (title, _) = wording::content(&prompt, &question.name);

@@ -15,6 +15,21 @@ fn ways_of_saying_when_make_schedules() {
         ("remind me tomorrow at 8 to call mum", "2026-11-25T08:00", "Remind Ann to call mum"),
         ("remind me at 18:00 to call mum", "2026-11-24T18:00", "Remind Ann to call mum"),
         ("remind me at 9 to call mum", "2026-11-25T09:00", "Remind Ann to call mum"),
+        (
+            "remind me on 24 December at 18:00 to light candles",
+            "2026-12-24T18:00",
+            "Remind Ann to light candles",
+        ),
+        ("remind me on March 1st at 9 of the rent", "2027-03-01T09:00", "Remind Ann of the rent"),
+        ("remind me the day after tomorrow at 9 to vote", "2026-11-26T09:00", "Remind Ann to vote"),
+        ("remind me at 7:30 in the evening to cook", "2026-11-24T19:30", "Remind Ann to cook"),
+        ("remind me tomorrow at ten to call mum", "2026-11-25T10:00", "Remind Ann to call mum"),
+        ("me lembre depois de amanhã às duas da tarde de votar", "2026-11-26T14:00", "Lembre Ann de votar"),
+        (
+            "recuérdame el 24 de diciembre a las 8 de la noche cenar",
+            "2026-12-24T20:00",
+            "Recuerda a Ann cenar",
+        ),
         ("remind me on Friday to call mum", "2026-11-27T09:00", "Remind Ann to call mum"),
         ("remind me tonight to lock the door", "2026-11-24T20:00", "Remind Ann to lock the door"),
         ("remind me next Tuesday at 9 of the cake", "2026-12-01T09:00", "Remind Ann of the cake"),
@@ -55,6 +70,30 @@ fn a_reminder_without_a_time_is_asked_for_one() {
     let question = asks("remind me to call mum");
     assert!(is_new(&question));
     assert_eq!(new(&question, &[]), Step::Say(NO_TIME.en.to_owned()));
+}
+
+#[test]
+fn a_time_that_is_half_understood_is_asked_for() {
+    let unclear = [
+        "remind me at 10 minutes before 5pm to leave",
+        "remind me 10 minutes before 5pm to leave",
+        "remind me at 9am and 5pm to stretch",
+        "remind me every weekday at 7:15 and on Saturday at 9 to jog",
+        "remind me every Monday and Thursday at 9 to jog",
+        "remind me on the 24th at 9 to pay",
+        "remind me on 24/12 at 9 to pay",
+        "remind me tomorrow at half past seven to cook",
+        "me lembre às dez e meia de sair",
+        "recuérdame hoy y mañana a las 9 correr",
+    ];
+    for text in unclear {
+        let question = asks(text);
+        assert!(is_new(&question), "{text}");
+        assert_eq!(new(&question, &[]), Step::say(ONE_TIME, &question), "{text}");
+    }
+    assert_eq!(new(&asks("remind me tomorrow"), &[]), Step::Say(NOTHING.en.to_owned()));
+    let replied = Question { quoted: Some("Pay the rent".to_owned()), ..asks("remind me tomorrow") };
+    assert!(matches!(new(&replied, &[]), Step::Call("schedule_task", _)));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Ways of saying when: a table of words for each, in the languages that the stand-in writes, and the schedule they make.
 
-use chrono::{Days, NaiveDateTime, NaiveTime, Weekday};
+use chrono::{Datelike, Days, NaiveDate, NaiveDateTime, NaiveTime, Weekday};
 
-use super::clock::{self, Time};
+use super::clock::{self, Time, number};
 use super::phrase::{any, begins};
 
 /// Days of the week: what they are called, and as cron has them.
@@ -47,11 +47,13 @@ const IN: [&str; 6] = ["in", "em", "en", "daqui a", "dentro de", "within"];
 /// What stands before a day.
 const ON: [&str; 9] = ["on", "next", "this", "na", "no", "nesta", "el", "próxima", "próximo"];
 /// Days from today.
-const DAYS: [([&str; 3], u64); 5] = [
+const DAYS: [([&str; 3], u64); 7] = [
+    (["the day after tomorrow", "depois de amanhã", "pasado mañana"], 2),
+    (["day after tomorrow", "depois de amanhã", "pasado mañana"], 2),
     (["tomorrow morning", "amanhã de manhã", "mañana por la mañana"], 1),
     (["tomorrow evening", "amanhã à noite", "mañana por la noche"], 1),
     (["today", "hoje", "hoy"], 0),
-    (["tonight", "à noite", "esta noche"], 0),
+    (["tonight", "hoje à noite", "esta noche"], 0),
     (["tomorrow", "amanhã", "mañana"], 1),
 ];
 /// Spans of time: as the tool takes them, and what they are called.
@@ -63,6 +65,68 @@ const UNITS: [(&str, [&str; 3]); 5] = [
     ("week", ["week", "semana", "semana"]),
 ];
 const ONE: [&str; 6] = ["a", "an", "one", "um", "uma", "una"];
+const MONTHS: [[&str; 3]; 12] = [
+    ["january", "janeiro", "enero"],
+    ["february", "fevereiro", "febrero"],
+    ["march", "março", "marzo"],
+    ["april", "abril", "abril"],
+    ["may", "maio", "mayo"],
+    ["june", "junho", "junio"],
+    ["july", "julho", "julio"],
+    ["august", "agosto", "agosto"],
+    ["september", "setembro", "septiembre"],
+    ["october", "outubro", "octubre"],
+    ["november", "novembro", "noviembre"],
+    ["december", "dezembro", "diciembre"],
+];
+/// What stands before a date.
+const ON_DATE: [&str; 8] = ["on", "on the", "em", "no dia", "dia", "el", "el día", "para el"];
+/// Parts of a day.
+const PARTS: [&str; 17] = [
+    "in the morning",
+    "in the afternoon",
+    "in the evening",
+    "this morning",
+    "this afternoon",
+    "this evening",
+    "da manhã",
+    "da tarde",
+    "da noite",
+    "de manhã",
+    "à tarde",
+    "à noite",
+    "de la mañana",
+    "de la tarde",
+    "de la noche",
+    "por la tarde",
+    "por la noche",
+];
+/// Words that put a time into the second half of the day.
+const LATE: [&str; 6] = ["tonight", "afternoon", "evening", "tarde", "noite", "noche"];
+/// Words of time that nothing here understands.
+const UNKNOWN: [&str; 20] = [
+    "half past",
+    "quarter to",
+    "quarter past",
+    "e meia",
+    "y media",
+    "at night",
+    "next week",
+    "next month",
+    "próxima semana",
+    "semana que vem",
+    "semana que viene",
+    "every month",
+    "every year",
+    "every other",
+    "todo mês",
+    "cada mes",
+    "twice a",
+    "on the",
+    "no dia",
+    "el día",
+];
+const BEFORE: [&str; 5] = ["before", "after", "past", "antes", "depois"];
 
 /// When something is to happen, as far as it was said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,6 +136,8 @@ pub(in super::super) struct When {
     pub(super) after: Option<String>,
     pub(super) day: Option<Day>,
     pub(super) time: Option<Time>,
+    /// It is in the second half of a day.
+    pub(super) is_late: bool,
 }
 
 /// How often something is to happen.
@@ -92,6 +158,8 @@ pub(super) enum Day {
     Ahead(u64),
     /// The next of this name.
     Next(Weekday),
+    /// A day of a month, the next if no year is said.
+    Date { day: u32, month: u32, year: Option<i32> },
 }
 
 /// A schedule as the tools take it.
@@ -111,7 +179,19 @@ impl When {
             used.iter_mut().skip(at).take(length).for_each(|used| *used = true);
             at += length.max(1);
         }
+        when.is_late = words.iter().zip(&used).any(|(word, used)| *used && LATE.contains(word));
+        if let Some(time) = when.time.as_mut().filter(|time| when.is_late && (1..12).contains(&time.hour)) {
+            time.hour += 12;
+        }
         (when, used)
+    }
+
+    /// Whether it says two times, or words without those that were read still say one.
+    pub(super) fn is_unclear(&self, rest: &[&str]) -> bool {
+        let times = [self.every.is_some(), self.after.is_some(), self.day.is_some()];
+        let is_double = times.iter().filter(|is_said| **is_said).count() > 1
+            || self.after.is_some() && self.time.is_some();
+        is_double || (0..rest.len()).any(|at| rest.get(at..).is_some_and(says_time))
     }
 
     /// Reads what words begin with, if that was not said yet; gives how many words it takes.
@@ -126,6 +206,9 @@ impl When {
         }
         if let (None, Some((length, day))) = (self.day, day(rest)) {
             self.day = Some(day);
+            return Some(length);
+        }
+        if let Some(length) = any(rest, &PARTS) {
             return Some(length);
         }
         let (length, time) = clock::read(rest).filter(|_| self.time.is_none())?;
@@ -170,8 +253,13 @@ impl When {
         let ahead = match self.day {
             Some(Day::Ahead(days)) => days,
             Some(Day::Next(weekday)) => {
-                let days = weekday.days_since(chrono::Datelike::weekday(&now.date()));
+                let days = weekday.days_since(now.weekday());
                 if days == 0 && is_over { 7 } else { days.into() }
+            }
+            Some(Day::Date { day, month, year }) => {
+                let of = |year| Some(NaiveDate::from_ymd_opt(year, month, day)?.and_time(time));
+                let date = of(year.unwrap_or(now.year()))?;
+                return if date <= now && year.is_none() { of(now.year() + 1) } else { Some(date) };
             }
             None => u64::from(is_over),
         };
@@ -202,7 +290,7 @@ fn every(words: &[&str]) -> Option<(usize, Every)> {
 fn after(words: &[&str]) -> Option<(usize, String)> {
     let length = any(words, &IN)?;
     let [count, name, ..] = words.get(length..)? else { return None };
-    let count: u32 = if ONE.contains(count) { 1 } else { count.parse().ok()? };
+    let count = if ONE.contains(count) { 1 } else { number(count)? };
     let unit = unit(name)?;
     Some((length + 2, format!("in {count} {unit}{}", if count == 1 { "" } else { "s" })))
 }
@@ -217,7 +305,7 @@ fn unit(word: &str) -> Option<&'static str> {
 
 fn day(words: &[&str]) -> Option<(usize, Day)> {
     let ahead = |(names, days): &([&str; 3], u64)| Some((any(words, names)?, Day::Ahead(*days)));
-    if let Some(found) = DAYS.iter().find_map(ahead) {
+    if let Some(found) = DAYS.iter().find_map(ahead).or_else(|| date(words)) {
         return Some(found);
     }
     let before = any(words, &ON).unwrap_or(0);
@@ -226,6 +314,48 @@ fn day(words: &[&str]) -> Option<(usize, Day)> {
     // In Portuguese `segunda` alone is the second of something.
     let is_sure = before > 0 || name.ends_with("day") || name.ends_with("-feira");
     is_sure.then_some((before + 1, Day::Next(weekday)))
+}
+
+/// `on 24 December`, `December 24th 2027`, `24 de dezembro`.
+fn date(words: &[&str]) -> Option<(usize, Day)> {
+    let before = any(words, &ON_DATE).unwrap_or(0);
+    let rest = words.get(before..)?;
+    let (length, day, month) = match rest {
+        [day, "of" | "de", name, ..] if month(name).is_some() => (3, day, month(name)?),
+        [day, name, ..] if month(name).is_some() => (2, day, month(name)?),
+        [name, day, ..] => (2, day, month(name)?),
+        _ => return None,
+    };
+    let digits = day.trim_end_matches(['s', 't', 'n', 'd', 'r', 'h']);
+    let day = digits.parse().ok()?;
+    let year = rest.get(length).and_then(|year| year.parse().ok()).filter(|year| (2000..2200).contains(year));
+    Some((before + length + usize::from(year.is_some()), Day::Date { day, month, year }))
+}
+
+fn month(word: &str) -> Option<u32> {
+    MONTHS.iter().zip(1..).find(|(names, _)| names.contains(&word)).map(|(_, month)| month)
+}
+
+/// Whether words begin with some that say when.
+fn says_time(words: &[&str]) -> bool {
+    let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) || number(word).is_some();
+    let at_number = |length: usize| words.get(length).is_some_and(is_number);
+    let is_span = match words {
+        [name, before, ..] if BEFORE.contains(before) => unit(name).is_some(),
+        [before, ..] if BEFORE.contains(before) => at_number(1),
+        _ => false,
+    };
+    let is_date = words
+        .first()
+        .and_then(|word| word.split_once(['/', '-']))
+        .is_some_and(|(day, _)| !day.is_empty() && day.chars().all(|c| c.is_ascii_digit()));
+    let is_every = any(words, &EVERY).is_some_and(at_number);
+    // The 5th of something is no day.
+    let is_unknown = any(words, &UNKNOWN).is_some_and(|length| {
+        !["on the", "no dia", "el día"].contains(&words.get(..length).unwrap_or_default().join(" ").as_str())
+            || at_number(length)
+    });
+    is_span || is_date || is_every || is_unknown || !When::read(words).0.is_empty()
 }
 
 fn weekday(word: &str) -> Option<(Weekday, &'static str)> {
