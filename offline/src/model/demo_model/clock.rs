@@ -1,5 +1,8 @@
 //! What time it is and which day: the prompt says it.
 
+use chrono::{NaiveDateTime, TimeZone};
+use chrono_tz::TZ_VARIANTS;
+
 use super::language::Words;
 use super::question::Question;
 use super::step::Step;
@@ -24,15 +27,37 @@ const IS: Words = Words {
     es: "Son las {}, según el reloj de este chat.",
 };
 
+const THERE: Words = Words { en: "It is {} there.", pt: "Lá são {}.", es: "Allí son las {}." };
+const ONLY_HERE: Words = Words {
+    en: "I only know the clock of this chat: it is {}.",
+    pt: "Só conheço o relógio deste chat: são {}.",
+    es: "Solo conozco el reloj de este chat: son las {}.",
+};
+
 /// Whether a message asks for the time or the date.
 pub(super) fn is_asked(question: &Question) -> bool {
     question.now.is_some() && ASKS.iter().any(|asks| question.begins(asks))
 }
 
-/// Says the time and the date.
+/// Says the time and the date, in the place that a message names if that is known.
 pub(super) fn tell(question: &Question) -> Step {
-    let now = question.now.map(|now| now.format("%H:%M, %Y-%m-%d").to_string()).unwrap_or_default();
-    Step::Say(IS.with(question.language, &now))
+    let said = |words: Words, now: Option<NaiveDateTime>| {
+        let now = now.map(|now| now.format("%H:%M, %Y-%m-%d").to_string()).unwrap_or_default();
+        Step::Say(words.with(question.language, &now))
+    };
+    let Some(place) = question.after(&["in", "em", "en"]) else { return said(IS, question.now) };
+    match there(question, place.trim_end_matches('?')) {
+        Some(now) => said(THERE, Some(now)),
+        None => said(ONLY_HERE, question.now),
+    }
+}
+
+/// The time in a place that a zone is named after.
+fn there(question: &Question, place: &str) -> Option<NaiveDateTime> {
+    let city = |name: &str| name.rsplit('/').next().unwrap_or(name).replace('_', " ");
+    let zone = TZ_VARIANTS.iter().find(|zone| city(zone.name()).eq_ignore_ascii_case(place))?;
+    let now = question.zone?.from_local_datetime(&question.now?).earliest()?;
+    Some(now.with_timezone(zone).naive_local())
 }
 
 #[cfg(test)]
@@ -44,6 +69,17 @@ mod tests {
         let now = chrono::NaiveDate::from_ymd_opt(2026, 11, 24).and_then(|day| day.and_hms_opt(14, 5, 0));
         let asked = Question { now, ..Question::of("What time is it?") };
         assert!(is_asked(&asked) && !is_asked(&Question { now, ..Question::of("what time suits you?") }));
+        let of = |text: &str| match tell(&Question { now, zone: Some(chrono_tz::UTC), ..Question::of(text) })
+        {
+            Step::Say(words) => words,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(of("what time is it in Tokyo?"), "It is 23:05, 2026-11-24 there.");
+        assert_eq!(of("que horas são em Lisbon?"), "Lá são 14:05, 2026-11-24.");
+        assert_eq!(
+            of("what time is it in Bree?"),
+            "I only know the clock of this chat: it is 14:05, 2026-11-24."
+        );
         let told = "It is 14:05, 2026-11-24, by the clock of this chat.";
         assert_eq!(tell(&asked), Step::Say(told.to_owned()));
     }

@@ -1,6 +1,7 @@
 //! A request as the stand-in's rules see it: who says what, to what, when, and in which language.
 
 use chrono::NaiveDateTime;
+use chrono_tz::Tz;
 use serde_json::{Value, json};
 
 use super::attached::Attached;
@@ -32,6 +33,8 @@ pub(super) struct Question {
     pub(super) memories: Vec<String>,
     /// The time in the chat's zone.
     pub(super) now: Option<NaiveDateTime>,
+    /// That zone.
+    pub(super) zone: Option<Tz>,
     /// The language to answer in.
     pub(super) language: Language,
     /// It is a task whose time has come: nobody says it now.
@@ -70,7 +73,7 @@ impl Question {
             question.replied = number(&replied, "message_id");
         }
         question.memories = memories(request).into_iter().map(|memory| unescape(&memory)).collect();
-        question.now = now(&whole);
+        (question.now, question.zone) = now(&whole).unzip();
         question.is_due = task.is_some();
         question.ids = ["chat_id", "message_thread_id", "message_id"].map(|name| number(&message, name));
         question.language = of_chat(request.instructions()).unwrap_or(question.language);
@@ -96,6 +99,7 @@ impl Question {
             attached: Vec::new(),
             memories: Vec::new(),
             now: None,
+            zone: None,
             language: written,
             is_due: false,
             ids: [None, None, None],
@@ -206,10 +210,11 @@ fn called(whole: &str) -> Option<&str> {
 }
 
 /// The time in the chat's zone, as the prompt says it: `Monday, 23 November 2026, 14:05 (Europe/Riga)`.
-fn now(whole: &str) -> Option<NaiveDateTime> {
+fn now(whole: &str) -> Option<(NaiveDateTime, Tz)> {
     let (_, rest) = whole.rsplit_once("<now>")?;
-    let (now, _) = rest.split_once(" (")?;
-    NaiveDateTime::parse_from_str(now, "%A, %d %B %Y, %H:%M").ok()
+    let (now, rest) = rest.split_once(" (")?;
+    let (zone, _) = rest.split_once(')')?;
+    Some((NaiveDateTime::parse_from_str(now, "%A, %d %B %Y, %H:%M").ok()?, zone.parse().unwrap_or(Tz::UTC)))
 }
 
 /// The language that the chat is set to, if the stand-in writes it.
