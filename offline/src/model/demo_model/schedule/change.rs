@@ -27,7 +27,7 @@ const RESUME: [&str; 6] = ["resume it", "resume the", "resume that", "retome", "
 const MOVE: [&str; 16] = [
     "make it",
     "change it",
-    "move it",
+    "move",
     "set it",
     "reschedule",
     "better",
@@ -262,6 +262,7 @@ mod tests {
                 json!({"prompt": "Tell Ann the news", "title": "the news"}),
             ),
             ("pause it", None, cron, json!({"paused": true})),
+            ("move the weather to 11", None, cron, json!({"schedule": "0 11 * * 1-5", "recurring": true})),
             ("resume it", None, cron, json!({"paused": false})),
         ];
         for (text, quoted, schedule, mut wanted) in cases {

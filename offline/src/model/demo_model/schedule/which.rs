@@ -3,12 +3,13 @@
 
 use serde_json::Value;
 
-use super::super::question::Question;
+use super::super::question::{Question, plain};
+use super::parted;
 
 /// The shortest word that tells one task from others.
-const MIN_WORD: usize = 4;
+const MIN_WORD: usize = 3;
 /// Words of a task that do not tell it from others.
-const COMMON: [&str; 33] = [
+const COMMON: [&str; 48] = [
     "cancele",
     "cancela",
     "cancelar",
@@ -42,6 +43,21 @@ const COMMON: [&str; 33] = [
     "conte",
     "tarefa",
     "lembrete",
+    "move",
+    "make",
+    "change",
+    "reschedule",
+    "the",
+    "and",
+    "for",
+    "one",
+    "que",
+    "los",
+    "las",
+    "del",
+    "por",
+    "uma",
+    "una",
 ];
 
 /// The task that a question means, among those of a `list_tasks` result. `mentioned` are ids of the conversation, the
@@ -63,12 +79,14 @@ pub(super) fn meant<'a>(
         !title.is_empty() && quoted.contains(title)
     });
     let names = names(question);
-    let named = || only(tasks.iter().filter(|task| is_named(&names, task)));
-    if is_strict && !names.is_empty() {
-        return shown.or_else(named);
+    let counts = tasks.iter().map(|task| (count(&names, task), task));
+    let most = counts.clone().map(|(count, _)| count).max().unwrap_or_default();
+    let named = || only(counts.filter(|(count, _)| *count == most).map(|(_, task)| task));
+    if most > 0 || is_strict && !names.is_empty() {
+        return shown.or_else(|| named().filter(|_| most > 0));
     }
     let last = || mentioned.iter().rev().find_map(|last| tasks.iter().find(|task| id(task) == *last));
-    shown.or_else(named).or_else(last).or_else(|| only(tasks.iter()))
+    shown.or_else(last).or_else(|| only(tasks.iter()))
 }
 
 fn only<'a>(mut tasks: impl Iterator<Item = &'a Value>) -> Option<&'a Value> {
@@ -79,15 +97,17 @@ fn only<'a>(mut tasks: impl Iterator<Item = &'a Value>) -> Option<&'a Value> {
 }
 
 /// The words of a question that may name a task.
-fn names(question: &Question) -> Vec<&str> {
+fn names(question: &Question) -> Vec<String> {
     let name = question.name.to_lowercase();
-    let tells = |word: &&str| word.chars().count() >= MIN_WORD && !COMMON.contains(word) && *word != name;
-    question.plain.iter().map(String::as_str).filter(tells).collect()
+    let tells =
+        |word: &String| word.chars().count() >= MIN_WORD && !COMMON.contains(&word.as_str()) && *word != name;
+    parted(question).rest.into_iter().map(plain).filter(tells).collect()
 }
 
-fn is_named(names: &[&str], task: &Value) -> bool {
+/// How many of these words a task has.
+fn count(names: &[String], task: &Value) -> usize {
     let prompt = Question::of(task["prompt"].as_str().unwrap_or_default());
-    names.iter().any(|word| prompt.says(word))
+    names.iter().filter(|word| prompt.says(word)).count()
 }
 
 #[cfg(test)]
@@ -99,10 +119,11 @@ mod tests {
 
     #[test]
     fn a_task_is_found_by_its_card_its_words_or_what_was_said() {
-        let (weather, mum) = ("06ABCDEFGHIJKLMN", "06ABCDEFZZZZZZZZ");
+        let (weather, mum, bob) = ("06ABCDEFGHIJKLMN", "06ABCDEFZZZZZZZZ", "06ABCDEFBBBBBBBB");
         let tasks = [
             json!({"task_id": weather, "prompt": "Tell Ann the weather in Riga."}),
             json!({"task_id": mum, "prompt": "Remind Ann to call mum."}),
+            json!({"task_id": bob, "prompt": "Remind Ann to call Bob."}),
         ];
         let card = "⏰ Remind Ann to call mum — once, tomorrow";
         let cases = [
@@ -110,6 +131,9 @@ mod tests {
             ("cancel the weather", None, &[mum], Some(weather)),
             ("cancel it", None, &[weather, mum, "gone"], Some(mum)),
             ("cancel it", None, &[], None),
+            ("cancel call Bob", None, &[mum], Some(bob)),
+            ("move call Bob to 10", None, &[mum], Some(bob)),
+            ("cancel the call", None, &[mum], None),
             ("cancel the train", None, &[mum], None),
         ];
         for (text, quoted, mentioned, wanted) in cases {
