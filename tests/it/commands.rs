@@ -85,10 +85,12 @@ type Way<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
 async fn leads_back_the_way_it_came(world: &World) {
     let settings = ("Settings", "How I behave in this chat");
     let (model, writing) = (("Model", "Prices are for"), ("How it writes", "You can set"));
-    let ways: [Way<'_>; 8] = [
+    let ways: [Way<'_>; 10] = [
         ("/start", "I am Figaro", &[settings, model, writing]),
         ("/start", "I am Figaro", &[settings, ("Language", "Which language")]),
         ("/start", "I am Figaro", &[("Who may talk", "People: nobody"), ("People", "Nobody but the owners")]),
+        ("/allow", "People: nobody", &[("People", "Nobody but the owners")]),
+        ("/deny", "Who may not talk to me", &[("People", "Nobody but the owners")]),
         ("/config", settings.1, &[model, writing]),
         ("/config", settings.1, &[("Persona", "type /persona")]),
         ("/config", settings.1, &[("Packs", "Records: packs of forms")]),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::callback::{Data, Door};
+use super::callback::{Data, ParentCard};
 
 /// A button of an inline keyboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Button {
     /// What a press does.
     pub(crate) press: Press,
     /// The card that it leads away from, to one of another command that leads back.
-    pub(crate) door: Option<Door>,
+    pub(crate) parent: Option<ParentCard>,
 }
 
 /// What a press of a button does.
@@ -28,19 +28,19 @@ impl Button {
     /// A button with this text and this callback data.
     #[must_use]
     pub fn new(text: impl Into<String>, data: impl Into<Data>) -> Self {
-        Self { text: text.into(), press: Press::Data(data.into()), door: None }
+        Self { text: text.into(), press: Press::Data(data.into()), parent: None }
     }
 
     /// A button with this text that opens an address.
     #[must_use]
     pub(crate) fn link(text: impl Into<String>, url: impl Into<String>) -> Self {
-        Self { text: text.into(), press: Press::Url(url.into()), door: None }
+        Self { text: text.into(), press: Press::Url(url.into()), parent: None }
     }
 
     /// The same as one that opens a card of another command, from which Back leads here.
     #[must_use]
-    pub(crate) fn through(self, door: Door) -> Self {
-        Self { door: Some(door), ..self }
+    pub(crate) fn through(self, parent: ParentCard) -> Self {
+        Self { parent: Some(parent), ..self }
     }
 
     fn as_json(&self) -> Value {

@@ -84,13 +84,15 @@ buttons! {
 }
 
 buttons! {
-    /// The buttons under the question whether nobody in the group may talk to the bot any more.
+    /// The buttons under the question whether nobody in the group may talk to the bot any more, and the way to the card of `/deny`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) enum DenyHere = "deny" {
         /// The whole group is shut out: yes, after the question.
         Yes = "yes",
         /// It stays as it is.
         No = "no",
+        /// Who may not talk to the bot is shown.
+        Show = "show",
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) use servers::Servers;
 pub(crate) use sessions::Sessions;
 pub(crate) use settings::{Choice, Config, Field, Model, Undo, Zone};
 pub(crate) use tasks::{AgentKey, TaskPress, TaskVerb, Tasks};
-pub use trail::Door;
+pub use trail::ParentCard;
 pub(crate) use trail::Trail;
 pub(crate) use turn::{Retry, TurnTag};
 

@@ -1,25 +1,34 @@
 //! The way by which a card was reached: letters before the data of its buttons, one for each card of another command that it
-//! leads back through. The table of commands reads and writes it; commands only mark their first cards and their doors.
+//! leads back through. The table of commands reads and writes it; commands only mark their first cards, and the buttons that lead
+//! to those of others.
 
-use super::{Config, Data, MAX_BYTES, Start};
+use super::{Config, Data, DenyHere, MAX_BYTES, Start};
 
 /// What ends the way.
 const END: char = '>';
 
 /// A card with buttons that open cards of other commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Door {
+pub enum ParentCard {
     /// The first card.
     Start,
     /// The settings of a chat.
     Config,
+    /// Who may talk to the bot.
+    Allow,
+    /// Who may not.
+    Deny,
 }
 
-impl Door {
+impl ParentCard {
+    const ALL: [Self; 4] = [Self::Start, Self::Config, Self::Allow, Self::Deny];
+
     const fn letter(self) -> char {
         match self {
             Self::Start => 's',
             Self::Config => 'c',
+            Self::Allow => 'a',
+            Self::Deny => 'd',
         }
     }
 
@@ -27,31 +36,33 @@ impl Door {
         match self {
             Self::Start => Start::Back.into(),
             Self::Config => Config::Show.into(),
+            Self::Allow => Start::Access.into(),
+            Self::Deny => DenyHere::Show.into(),
         }
     }
 }
 
-/// The doors through which a card was reached, the first first.
+/// The cards through which a card was reached, the first first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Trail(Vec<Door>);
+pub(crate) struct Trail(Vec<ParentCard>);
 
 impl Trail {
     /// The way that data of a button begins with, and the rest of the data; no way for data without one.
     pub(crate) fn read(data: &str) -> (Self, &str) {
-        let doors = |way: &str| {
-            let door = |letter| [Door::Start, Door::Config].into_iter().find(|door| door.letter() == letter);
-            way.chars().map(door).collect::<Option<Vec<_>>>()
+        let cards = |way: &str| {
+            let card = |letter| ParentCard::ALL.into_iter().find(|card| card.letter() == letter);
+            way.chars().map(card).collect::<Option<Vec<_>>>()
         };
-        let parted = data.split_once(END).and_then(|(way, rest)| Some((Self(doors(way)?), rest)));
+        let parted = data.split_once(END).and_then(|(way, rest)| Some((Self(cards(way)?), rest)));
         parted.unwrap_or((Self::default(), data))
     }
 
-    /// The same with this door behind it.
-    pub(crate) fn through(&self, door: Option<Door>) -> Self {
-        Self(self.0.iter().copied().chain(door).collect())
+    /// The same with this card behind it.
+    pub(crate) fn through(&self, parent: Option<ParentCard>) -> Self {
+        Self(self.0.iter().copied().chain(parent).collect())
     }
 
-    /// The data that leads back through the last door.
+    /// The data that leads back to the last card.
     pub(crate) fn back(&self) -> Option<Data> {
         let (last, before) = self.0.split_last()?;
         Some(Self(before.to_vec()).lead(last.data()))
@@ -59,7 +70,7 @@ impl Trail {
 
     /// Data with this way before it; the data alone where there is no room for both.
     pub(crate) fn lead(&self, data: Data) -> Data {
-        let way: String = self.0.iter().map(|door| door.letter()).collect();
+        let way: String = self.0.iter().map(|card| card.letter()).collect();
         let led = format!("{way}{END}{}", data.0);
         if way.is_empty() || led.len() > MAX_BYTES { data } else { Data(led) }
     }

@@ -97,7 +97,7 @@ impl Card {
     pub(super) fn reached(mut self, trail: &Trail, texts: &Texts) -> Self {
         for button in self.buttons.iter_mut().flatten() {
             if let Press::Data(data) = &mut button.press {
-                *data = trail.through(button.door).lead(data.clone());
+                *data = trail.through(button.parent).lead(data.clone());
             }
         }
         let back = trail.back().filter(|_| self.is_first).map(|back| Button::new(texts.button_back(), back));

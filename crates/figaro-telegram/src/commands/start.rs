@@ -10,7 +10,7 @@ use super::card::Card;
 use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
-use crate::callback::{self, Door, Family};
+use crate::callback::{self, Family, ParentCard};
 use crate::send::Button;
 use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::Job;
@@ -48,9 +48,10 @@ impl Start {
         if asker.standing != Standing::Owner {
             return Card::text(fill(texts.start_member(), &values)).row(example);
         }
-        let access = vec![Button::new(texts.button_access(), callback::Start::Access).through(Door::Start)];
+        let access =
+            vec![Button::new(texts.button_access(), callback::Start::Access).through(ParentCard::Start)];
         let settings =
-            vec![Button::new(texts.button_settings(), callback::Config::Show).through(Door::Start)];
+            vec![Button::new(texts.button_settings(), callback::Config::Show).through(ParentCard::Start)];
         Card::text(fill(texts.start_owner(), &values)).row(example).row(access).row(settings)
     }
 }

@@ -9,7 +9,7 @@ use super::super::asker::Asker;
 use super::super::card::Card;
 use super::super::cards::{Cards, named};
 use super::super::handles::Handles;
-use crate::callback;
+use crate::callback::{self, ParentCard};
 use crate::send::Button;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_config::{AccessMode, AccessSettings};
@@ -102,7 +102,7 @@ impl AccessCard {
         let texts = self.cards.texts(asker);
         let names = self.unheard(asker).await?;
         let body = format!("{}\n\n{}", fill(texts.deny_list(), &[("denied", &names)]), texts.deny_help());
-        let people = Button::new(texts.button_people(), callback::People::List(0));
+        let people = Button::new(texts.button_people(), callback::People::List(0)).through(ParentCard::Deny);
         Ok(Card::text(body).row(vec![people]))
     }
 
@@ -136,7 +136,7 @@ impl AccessCard {
         };
         let more = self.roles(asker).await?;
         let body = format!("{}{bots}{more}\n\n{}", fill(texts.access_list(), &values), texts.access_help());
-        let people = Button::new(texts.button_people(), callback::People::List(0));
+        let people = Button::new(texts.button_people(), callback::People::List(0)).through(ParentCard::Allow);
         let code = Button::new(texts.button_code(), callback::MakeCode);
         Ok(Card::text(body).row(vec![code, people]).first())
     }

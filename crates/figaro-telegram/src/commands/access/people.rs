@@ -8,7 +8,7 @@ use super::super::card::{Card, ROWS, number, page_of, pager};
 use super::super::command::Pressed;
 use super::card::{AccessCard, number_of};
 use super::roles::role_name;
-use crate::callback::{Page, People, Start};
+use crate::callback::{Page, People};
 use crate::send::Button;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::access::{AccessChange, AccessList};
@@ -75,9 +75,8 @@ impl AccessCard {
         };
         let rows = join_all(shown.into_iter().map(row)).await;
         let about = if people.is_empty() { texts.people_empty() } else { texts.people_about() };
-        let back = vec![Button::new(texts.button_back(), Start::Access)];
         let pages = pager(texts, page, people.len(), People::List);
-        Ok(Card::titled(texts.button_people(), about).rows(rows).row(pages).row(back))
+        Ok(Card::titled(texts.button_people(), about).rows(rows).row(pages).first())
     }
 
     /// Everybody but the owners that the list names, each once.

@@ -106,6 +106,9 @@ impl AccessCard {
 
     /// Does what is said to the question whether the group may talk to the bot no more.
     pub(super) async fn deny_here(&self, here: DenyHere, asker: &Asker) -> Result<Pressed, StoreError> {
+        if here == DenyHere::Show {
+            return Ok(Pressed::card(self.denied(asker).await?));
+        }
         let texts = self.cards.texts(asker);
         let change = AccessChange::DenyChat(asker.place.chat);
         let by = AuditActor::Person(asker.speaker.user.clone());

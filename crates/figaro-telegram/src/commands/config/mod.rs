@@ -21,7 +21,9 @@ use super::model::ChatModels;
 use super::persona::Personas;
 use super::replies;
 use super::zone::Zones;
-use crate::callback::{Choice, Config as Press, Door, Family, Field, Model, Persona, Records, Undo, Zone};
+use crate::callback::{
+    Choice, Config as Press, Family, Field, Model, ParentCard, Persona, Records, Undo, Zone,
+};
 use crate::inbound::Me;
 use crate::send::Button;
 use figaro_base::ids::{ChatId, UserId};
@@ -227,7 +229,7 @@ impl Config {
             Button::new(texts.config_timezone(), Zone::Show),
             Button::new(texts.model_title(), Model::Show),
         ];
-        buttons.extend(others.map(|button| button.through(Door::Config)));
+        buttons.extend(others.map(|button| button.through(ParentCard::Config)));
         let rows = buttons.chunks(2).map(<[Button]>::to_vec);
         Ok(Card::titled(texts.config_title(), body.join("\n")).rows(rows).first())
     }
