@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::fallback;
 use super::language::{self, Language, Words};
 use super::question::{Question, capital};
 use super::step::{Results, Step, last};
@@ -45,6 +46,16 @@ const ZONE: Words = Words {
     pt: "Agora sigo os relógios de {}.",
     es: "Ahora sigo los relojes de {}.",
 };
+/// Of a place after which no zone is named, with the city of its zone.
+const BY_CLOCKS: Words = Words {
+    en: "{} Times here do too from now on.",
+    pt: "{} Agora os horários daqui também.",
+    es: "{} Ahora las horas de aquí también.",
+};
+const GOES_BY: Words =
+    Words { en: " goes by the clocks of ", pt: " segue os relógios de ", es: " sigue los relojes de " };
+/// What ends the place that a message begins with.
+const PLACE_ENDS: [&str; 6] = [" and ", " e ", " y ", ", ", ". ", "! "];
 
 const WHERE: Words = Words {
     en: "I cannot tell by that alone where you are. `/timezone {}` shows the places that it may be, with a button each.",
@@ -69,8 +80,14 @@ pub(super) fn change(question: &Question, results: &Results<'_>) -> Step {
 /// What to say if it is not clear where a message says that its writer is.
 pub(super) fn unclear(question: &Question, results: &Results<'_>) -> Option<Step> {
     let place = zone(question)?;
-    let is_refused = last(results, "set_config").is_some_and(|result| result["success"] == false);
-    is_refused.then(|| Step::Say(WHERE.with(question.language, &place)))
+    let result = last(results, "set_config").filter(|result| result["success"] == false)?;
+    // Where somebody may not say where the chat is, it is a fact of their own.
+    let is_unclear = result["error"].as_str().is_some_and(|error| error.contains("time zone"));
+    Some(if is_unclear {
+        Step::Say(WHERE.with(question.language, &place))
+    } else {
+        fallback::learned(question)
+    })
 }
 
 /// The arguments of `set_config` for a message.
@@ -105,7 +122,8 @@ fn zone(question: &Question) -> Option<String> {
     }
     let place = PLACES.iter().find(|words| question.begins(words))?;
     let rest = question.said.get(place.split(' ').count()..)?.join(" ");
-    let rest = super::question::trimmed(&rest).to_owned();
+    let end = PLACE_ENDS.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
+    let rest = super::question::trimmed(rest.get(..end)?).to_owned();
     (1..=3).contains(&rest.split_whitespace().count()).then_some(rest)
 }
 
@@ -116,10 +134,14 @@ fn told(wanted: &Value, result: &Value, language: Language) -> String {
             _ => UNKNOWN_LANGUAGE.with(language, name),
         };
     }
-    match result["timezone"].as_str().filter(|_| wanted["timezone"].is_string()) {
-        Some(zone) => ZONE.with(language, zone),
-        None => KEPT.of(language).to_owned(),
+    let (Some(zone), Some(place)) = (result["timezone"].as_str(), wanted["timezone"].as_str()) else {
+        return KEPT.of(language).to_owned();
+    };
+    let city = zone.rsplit('/').next().unwrap_or(zone).replace('_', " ");
+    if place.contains(|c: char| c.is_ascii_digit()) || place.eq_ignore_ascii_case(&city) || place == zone {
+        return ZONE.with(language, zone);
     }
+    BY_CLOCKS.with(language, &format!("{}{}{city} ({zone}).", capital(place), GOES_BY.of(language)))
 }
 
 #[cfg(test)]
@@ -136,6 +158,7 @@ mod tests {
             ("it is 14:20 here", Some(json!({"timezone": "it is 14:20 here"}))),
             ("aqui são 14:20", Some(json!({"timezone": "aqui são 14:20"}))),
             ("I live in São Paulo.", Some(json!({"timezone": "São Paulo"}))),
+            ("I live in Lisbon and I get up at 7:30", Some(json!({"timezone": "Lisbon"}))),
             ("it is cold here", None),
             ("what is Spanish for milk?", None),
             ("I am in no mood to talk to anybody", None),
@@ -154,6 +177,9 @@ mod tests {
             matches!(&told, Some(Step::Say(words)) if words.contains("`/timezone it is 14:20 here`")),
             "{told:?}"
         );
+        let denied = [("set_config", json!({"success": false, "error": "only an admin of this chat may"}))];
+        let member = Question::of("I live in Porto");
+        assert_eq!(unclear(&member, &denied), Some(fallback::learned(&member)));
         assert_eq!(unclear(&Question::of("answer me in Spanish"), &refused), None);
     }
 
@@ -163,5 +189,10 @@ mod tests {
             |name: &str| told(&json!({"language": name}), &json!({"success": true}), Language::English);
         assert_eq!(speaks("Espanhol"), SPEAKS.es);
         assert!(speaks("Latvian").starts_with("Saved: Latvian."));
+        let goes = |place: &str| {
+            told(&json!({"timezone": place}), &json!({"timezone": "Europe/Lisbon"}), Language::English)
+        };
+        assert!(goes("Porto").starts_with("Porto goes by the clocks of Lisbon (Europe/Lisbon)."));
+        assert_eq!(goes("lisbon"), "Times here are in Europe/Lisbon from now on.");
     }
 }
