@@ -38,8 +38,8 @@ const SERVICE: Words =
 const SERVICES: Words = Words { en: "Cut|Shave|Wig", pt: "Corte|Barba|Peruca", es: "Corte|Afeitado|Peluca" };
 const ROLLED: Words = Words {
     en: "It shows {}. I looked that method up first, and may use it until `/new`.",
-    pt: "Deu {}. Nenhum prompt meu traz esse método: procurei por ele, e posso usá-lo até `/new`.",
-    es: "Salió {}. Ningún prompt mío trae ese método: lo busqué, y puedo usarlo hasta `/new`.",
+    pt: "Deu {}. Procurei primeiro como se joga um dado, e posso jogar de novo até `/new`.",
+    es: "Salió {}. Busqué primero cómo se tira un dado, y puedo volver a tirarlo hasta `/new`.",
 };
 
 const TIDES: Words = Words { en: "tides", pt: "marés", es: "mareas" };
