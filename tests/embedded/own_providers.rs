@@ -142,7 +142,7 @@ async fn what_an_added_provider_lacks_is_told_like_all_else() {
         "3 mistakes",
         "PARROT_API_KEY is missing: the shop sells one",
         "PARROT_MODEL is missing: any colour",
-        "PARROT_NAP (`61`) is not a time from 1s to 60s, such as 90s, 10m or 2h",
+        "PARROT_NAP (`61`) is not a time from 1s to 1m, such as 90s, 10m or 2h",
     ] {
         assert!(said.contains(wanted), "{wanted}: {said}");
     }

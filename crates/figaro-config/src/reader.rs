@@ -116,8 +116,8 @@ impl<'a> Reader<'a> {
         match duration(&value).filter(|duration| bounds.contains(duration)) {
             Some(duration) => duration,
             None => {
-                let (low, high) = (bounds.start().as_secs(), bounds.end().as_secs());
-                self.complain(name, &format!("is not a time from {low}s to {high}s, such as 90s, 10m or 2h"));
+                let (low, high) = (with_unit(*bounds.start()), with_unit(*bounds.end()));
+                self.complain(name, &format!("is not a time from {low} to {high}, such as 90s, 10m or 2h"));
                 *bounds.start()
             }
         }
@@ -243,6 +243,15 @@ fn is_random(key: &str) -> bool {
 fn kinds(text: &str) -> usize {
     let kinds = [u8::is_ascii_digit, u8::is_ascii_lowercase, u8::is_ascii_uppercase];
     kinds.iter().filter(|kind| text.bytes().any(|b| kind(&b))).count()
+}
+
+/// A time in the largest unit that it is whole in, as it can be set: `24h`.
+fn with_unit(time: Duration) -> String {
+    match time.as_secs() {
+        hours if hours > 0 && hours % 3600 == 0 => format!("{}h", hours / 3600),
+        minutes if minutes > 0 && minutes % 60 == 0 => format!("{}m", minutes / 60),
+        seconds => format!("{seconds}s"),
+    }
 }
 
 /// A number of seconds, or numbers each with its unit, as in `1h30m` and as Ollama writes it, `5m0s`.

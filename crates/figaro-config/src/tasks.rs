@@ -49,7 +49,7 @@ mod tests {
             ["59s", "0m", "25h", "m", "10x", "1h30", "-5m", "99999999999999999999h", "9999999999999999999h"]
         {
             let faults = read(text).unwrap_err();
-            let said = "is not a time from 60s to 86400s, such as 90s, 10m or 2h";
+            let said = "is not a time from 1m to 24h, such as 90s, 10m or 2h";
             let fault = faults.first().map(String::as_str).unwrap_or_default();
             assert!(fault.starts_with("TASKS_MIN_INTERVAL ") && fault.ends_with(said), "{text}: {faults:?}");
             assert_eq!(faults.len(), 1, "{text}");
