@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tokio::task::spawn_blocking;
 
 use super::failure::Refusal;
-use super::terminal::{all_said, counted, say};
+use super::terminal::{all_said, counted, say, size};
 use figaro_base::ids::BotId;
 use figaro_config::{EngineKind, NoStoreUrl, StoreUrl};
 use figaro_store::engine::{self, Engine, EngineError};
@@ -18,8 +18,6 @@ use figaro_store::whole::{
 
 /// The name of a file that stands for standard output or input.
 const STREAM: &str = "-";
-/// So many tables are told of by name.
-const LARGEST: usize = 5;
 
 /// What can be done with a store; without a URL, with that of `STORE_URL`.
 #[derive(Debug)]
@@ -175,10 +173,11 @@ fn checked(url: &StoreUrl, accept_loss: bool) -> Result<(), Refusal> {
     verify(&mut *engine).map_err(|error| refusal(url, &error))?;
     let found = inventory(&*engine, |_, key| Some(key)).map_err(|error| refusal(url, &error))?;
     let disk = engine.disk_bytes().map_err(|error| refusal(url, &error))?;
-    print(&found);
+    print_faults(&found);
     let sum = |what: fn(&Table) -> u64| found.values().map(what).sum::<u64>();
     let (live, unreadable) = (sum(|table| table.bytes), sum(|table| table.unreadable));
-    say(&format!("{url}: {} of records, {} on disk", counted(live, "byte"), counted(disk, "byte")));
+    let all = counted(records(&found), "record");
+    say(&format!("{url}: {all} of {}, {} on disk", size(live), size(disk)));
     match lost {
         Some(lost) if accept_loss => {
             whole::accept_loss(&*engine).map_err(|error| refusal(url, &error))?;
@@ -198,32 +197,24 @@ fn checked(url: &StoreUrl, accept_loss: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What takes the most, and whatever cannot be read.
-fn print(found: &Inventory) {
-    let mut tables: Vec<(&String, &Table)> = found.iter().filter(|(_, table)| table.records > 0).collect();
-    tables.sort_by_key(|(_, table)| std::cmp::Reverse(table.bytes));
-    let is_told = |at: usize, table: &Table| at < LARGEST || table.unreadable > 0;
-    // Where all is well, nothing is said of what cannot be read.
-    let has_faults = tables.iter().any(|(_, table)| table.unreadable > 0);
-    let column = |words: &str| if has_faults { format!(" {words:>11}") } else { String::new() };
-    say(&format!("{:<20} {:>10} {:>14}{}", "largest tables", "records", "bytes", column("unreadable")));
-    for (_, (name, table)) in tables.into_iter().enumerate().filter(|(at, (_, table))| is_told(*at, table)) {
-        let unreadable = column(&table.unreadable.to_string());
-        say(&format!("{name:<20} {:>10} {:>14}{unreadable}", table.records, table.bytes));
+/// The tables that have what cannot be read, for whoever mends them.
+fn print_faults(found: &Inventory) {
+    for (name, table) in found.iter().filter(|(_, table)| table.unreadable > 0) {
+        say(&format!("{name}: {} of {}", table.unreadable, counted(table.records, "record")));
     }
 }
 
 fn compacted(url: &StoreUrl) -> Result<(), Refusal> {
     let mut engine = open(url)?;
-    let size = |engine: &dyn Engine| engine.disk_bytes().map_err(|error| refusal(url, &error));
+    let disk = |engine: &dyn Engine| engine.disk_bytes().map_err(|error| refusal(url, &error));
     verify(&mut *engine).map_err(|error| refusal(url, &error))?;
-    let before = size(&*engine)?;
+    let before = disk(&*engine)?;
     // Each round moves some; the engine says when there is no more to do.
     while engine.compact().map_err(|error| refusal(url, &error))? {}
     // What it takes when it is closed is what counts.
     drop(engine);
-    let now = size(&*open(url)?)?;
-    say(&format!("✓ {url}: {before} bytes on disk before, {now} now"));
+    let now = disk(&*open(url)?)?;
+    say(&format!("✓ {url}: {} on disk before, {} now", size(before), size(now)));
     Ok(())
 }
 

@@ -26,6 +26,17 @@ pub(super) fn counted(count: impl TryInto<u64>, one: &str) -> String {
     }
 }
 
+/// A number of bytes in the unit that people read it in: `7 bytes`, `73.7 kB`, `1.2 MB`.
+pub(super) fn size(bytes: impl TryInto<u64>) -> String {
+    let bytes = bytes.try_into().unwrap_or(u64::MAX);
+    let tenths = |unit: u64| format!("{}.{}", bytes / unit, bytes % unit * 10 / unit);
+    match bytes {
+        0..1_000 => counted(bytes, "byte"),
+        1_000..1_000_000 => format!("{} kB", tenths(1_000)),
+        _ => format!("{} MB", tenths(1_000_000)),
+    }
+}
+
 /// Prints a question, behind which the answer is typed.
 ///
 /// # Errors

@@ -77,7 +77,7 @@ async fn a_store_moves_to_the_other_engine_and_back_with_all_that_is_in_it() {
         assert_eq!(Records::of(&url(&world, to)).everything(), before, "all came");
         assert_eq!(Records::of(&url(&world, from)).everything(), before, "nothing went");
         let said = done(&world, &["check", &to_text]).await;
-        assert!(said.contains("✓ all of it can be read") && said.contains("messages"), "{said}");
+        assert!(said.contains("✓ all of it can be read") && said.contains(" kB on disk"), "{said}");
         // A second one would write into a store that is in use or was used.
         assert!(refused(&world, &["copy", &from_text, &to_text]).await.contains("left as it is"));
         let bot = with(&world, to).spawn();
@@ -233,7 +233,7 @@ async fn compacting_gives_space_back() {
     let before = size();
     let said = done(&world, &["compact"]).await;
     assert!(size() < before / 2, "{said}");
-    assert!(said.contains(&before.to_string()), "{said}");
+    assert!(said.contains(" MB on disk before, "), "{said}");
     let world_again = world.stored_by(Redb).await;
     assert_eq!(world_again.notes().of_chat(ChatId(ANN)).await.unwrap().len(), 1);
 }

@@ -6,6 +6,7 @@ use tokio::time::timeout;
 
 use super::finding::{Finding, REACH};
 use crate::app::environment::place_fault;
+use crate::app::terminal::size;
 use figaro_base::ids::BotId;
 use figaro_config::{AccessSettings, Settings, StoreUrl};
 use figaro_domain::access::AccessList;
@@ -51,7 +52,7 @@ fn seen(url: &StoreUrl, bot: BotId, access: &AccessSettings) -> Finding {
                 0 => String::new(),
                 count => format!(", {count} that cannot be read (`figaro store check` tells which)"),
             };
-            let words = format!("{path}: {} bytes on disk{unreadable}", look.bytes);
+            let words = format!("{path}: {} on disk{unreadable}", size(look.bytes));
             Finding { note: ownerless(access, &look.access), ..finding(Ok(words)) }
         }
         Ok(None) => finding(Ok(format!(

@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::super::failure::Refusal;
-use super::super::terminal::say;
+use super::super::terminal::{say, size};
 use super::opened::Opened;
 use figaro_base::text::estimate_tokens;
 use figaro_store::StoreError;
@@ -58,7 +58,9 @@ pub(super) async fn stats(opened: &Opened, as_json: bool) -> Result<(), Refusal>
         memories.active, memories.removed, memories.unread
     ));
     say(&format!(
-        "{bytes} bytes on disk; the indexes take {index_bytes} bytes of memory when all are read, which took {index_ms:.0} ms"
+        "{} on disk; the indexes take {} of memory when all are read, which took {index_ms:.0} ms",
+        size(bytes),
+        size(index_bytes)
     ));
     Ok(())
 }
