@@ -69,7 +69,7 @@ async fn a_store_that_is_well_is_not_said_to_have_no_faults() {
     assert!(bot.stop().success());
     let (said, code) = checked(&world, world.bot()).await;
     let store = said.lines().find(|line| line.starts_with("✓ store: ")).unwrap();
-    assert!(store.ends_with(" bytes on disk") && code == Some(0), "{said}");
+    assert!(store.ends_with("kB on disk") && code == Some(0), "{said}");
 }
 
 #[tokio::test]
@@ -90,8 +90,8 @@ async fn all_files_of_the_owner_that_are_broken_are_told_at_once() {
         ("prompts/agents/mine.yaml", ":1:1: unknown field `name`"),
         ("prompts/agents/folder.yaml", "cannot be read: it is a folder, not a file"),
         ("prompts/packs/mine.yaml", ":2:7: "),
-        ("prompts/personas/mine.yaml", "line 2"),
-        ("policy.yaml", "line 2: unknown field `allow`"),
+        ("prompts/personas/mine.yaml", ":2:"),
+        ("policy.yaml", ":2:5: unknown field `allow`"),
         ("mcp.json", ":2:"),
     ] {
         let is_told = |text: &str| text.lines().any(|line| line.contains(file) && line.contains(place));
@@ -108,9 +108,9 @@ async fn all_files_of_the_owner_that_are_broken_are_told_at_once() {
     for (policy, told) in [
         (
             "rules:\n  - name: x\n    method: [a, b\n    then: ask\n",
-            "policy.yaml: line 4: a `:` cannot stand here",
+            "policy.yaml:4:9: a `:` cannot stand here",
         ),
-        ("rules: [", "policy.yaml: line 1: nothing closes the bracket '['"),
+        ("rules: [", "policy.yaml:1:8: nothing closes the bracket '['"),
     ] {
         fs::write(folder.join("policy.yaml"), policy).unwrap();
         fs::write(folder.join("mcp.json"), "{\n  \"mcpServers\": {\n").unwrap();

@@ -468,8 +468,8 @@ async fn what_is_wrong_with_personas_is_told_with_all_other_faults() {
     world.prompt_file("agents/strict.yaml", &TUTOR_AGENT.replace("kind", "knid"));
     let faults = [
         "prompts/agents/strict.yaml:3:21: unknown field `knid`",
-        "prompts/personas/loud.yaml: settings: temperature is 2.25, and takes 0 to 2 at line 6",
-        "prompts/personas/pirate.yaml: line 6: unknown field `temprature`",
+        "prompts/personas/loud.yaml:6:25: settings: temperature is 2.25, and takes 0 to 2",
+        "prompts/personas/pirate.yaml:6:12: unknown field `temprature`",
         "did you mean temperature?",
     ];
     let message = refused(&world, &world.bot()).await;

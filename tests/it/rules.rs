@@ -52,8 +52,8 @@ fn a_file_is_checked_without_a_bot() {
     let (code, said, errors) = check(&["other.yaml"]);
     assert_eq!((code, said.as_str()), (Some(2), ""));
     for told in [
-        "other.yaml: line 5: role is `owners`, and takes owner, admin, member, guest: did you mean owner?",
-        "other.yaml: line 8: method: the Bot API has no `banChatMembr`: did you mean banChatMember?",
+        "other.yaml:5:11: role is `owners`, and takes owner, admin, member, guest: did you mean owner?",
+        "other.yaml:8:13: method: the Bot API has no `banChatMembr`: did you mean banChatMember?",
     ] {
         assert!(errors.contains(told), "{told}: {errors}");
     }
@@ -191,9 +191,9 @@ async fn a_bot_does_not_start_with_a_broken_file() {
     let output = world.bot().run().await;
     let (_, errors) = words(&output);
     assert_eq!(output.status.code(), Some(2));
-    assert!(errors.contains("policy.yaml: line 10: then is `aks`"), "{errors}");
+    assert!(errors.contains("policy.yaml:10:11: then is `aks`"), "{errors}");
     let output = world.bot().arg("check").run().await;
-    assert!(words(&output).0.contains("✗ policy: policy.yaml: line 10"), "{:?}", words(&output));
+    assert!(words(&output).0.contains("✗ policy: policy.yaml:10:11: "), "{:?}", words(&output));
 }
 
 /// Has the model post into the group from Ann's chat, who denies it when asked; gives what it is told.
@@ -235,13 +235,13 @@ async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
     fs::write(&file, GOOD.replace("then: allow", "then: alow")).unwrap();
     let told = world.shows_text("I cannot use policy.yaml").await;
     assert!(
-        told.contains("line 6: then is `alow`, and takes allow, ask, deny: did you mean allow?"),
+        told.contains(":6:11: then is `alow`, and takes allow, ask, deny: did you mean allow?"),
         "{told}"
     );
     let status = world.told(ANN, ANN, "/status").await;
     let status = status["text"].as_str().unwrap();
     assert!(
-        status.contains("⚠️ Files of yours that I cannot use") && status.contains("line 6: then is `alow`"),
+        status.contains("⚠️ Files of yours that I cannot use") && status.contains(":6:11: then is `alow`"),
         "{status}"
     );
     assert_eq!(post(&world, 3).await["success"], true, "the rules of before hold");

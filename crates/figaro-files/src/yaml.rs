@@ -8,17 +8,6 @@ use figaro_base::text::{nearest, one_line};
 /// The most characters of what is wrong.
 const MAX_WORDS: usize = 600;
 
-/// Reads YAML.
-///
-/// # Errors
-/// What does not fit, in one line with its place; of a key that is not known, which one may be meant.
-pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    parse_placed(text).map_err(|Misfit { at, words }| match at {
-        Some(Mark { line, .. }) => format!("line {line}: {words}"),
-        None => words,
-    })
-}
-
 /// What the parser says, and what tells more to whoever wrote the file.
 const PLAINER: [(&str, &str); 7] = [
     (", set DuplicateKeyPolicy in Options if acceptable", ""),
@@ -56,17 +45,40 @@ pub struct Misfit {
     pub words: String,
 }
 
+impl Misfit {
+    /// What does not fit at a place.
+    pub fn at(at: impl Into<Mark>, words: impl Into<String>) -> Self {
+        Self { at: Some(at.into()), words: words.into() }
+    }
+
+    /// A line for people, with the name of the file.
+    #[must_use]
+    pub fn in_file(&self, file: &str) -> String {
+        let Self { at, words } = self;
+        match at {
+            Some(Mark { line, column }) => format!("{file}:{line}:{column}: {words}"),
+            None => format!("{file}: {words}"),
+        }
+    }
+}
+
+impl From<String> for Misfit {
+    fn from(words: String) -> Self {
+        Self { at: None, words }
+    }
+}
+
 impl From<Location> for Mark {
     fn from(location: Location) -> Self {
         Self { line: location.line(), column: location.column() }
     }
 }
 
-/// Reads YAML as [`parse`] does, and tells the place of what does not fit beside the words.
+/// Reads YAML.
 ///
 /// # Errors
-/// The first thing that does not fit.
-pub fn parse_placed<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
+/// The first thing that does not fit; of a key that is not known, which one may be meant.
+pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
     serde_saphyr::from_str(text).map_err(|error| {
         let at = error.location().map(Mark::from);
         let words = error.without_snippet().to_string();

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use figaro_base::system::in_words;
 use figaro_files::presence;
-use figaro_files::yaml::{self, Mark, Misfit};
+use figaro_files::yaml::{self, Misfit};
 
 /// The most bytes of a name: the button that chooses one carries it.
 const MAX_NAME: usize = 40;
@@ -40,41 +40,7 @@ pub(super) struct Source<'a> {
 }
 
 /// What is wrong with a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
-    /// Where it stands, if that is known.
-    pub(super) at: Option<Mark>,
-    /// What is wrong, in one line.
-    pub(super) words: String,
-}
-
-impl Fault {
-    /// A fault at a place.
-    pub(super) fn at(at: impl Into<Mark>, words: impl Into<String>) -> Self {
-        Self { at: Some(at.into()), words: words.into() }
-    }
-
-    /// A line for people, behind the name of the file.
-    fn line(&self, file: &str) -> String {
-        let Self { at, words } = self;
-        match at {
-            Some(Mark { line, column }) => format!("{file}:{line}:{column}: {words}"),
-            None => format!("{file}: {words}"),
-        }
-    }
-}
-
-impl From<String> for Fault {
-    fn from(words: String) -> Self {
-        Self { at: None, words }
-    }
-}
-
-impl From<Misfit> for Fault {
-    fn from(Misfit { at, words }: Misfit) -> Self {
-        Self { at, words }
-    }
-}
+pub(super) type Fault = Misfit;
 
 impl Folder {
     /// What `read` makes of the files of an owner's folder of prompts and, where it has none of their name, of those built
@@ -130,7 +96,7 @@ impl Folder {
                 Ok(one) => drop(found.insert(stem(file).to_owned(), one)),
                 Err(mut wrong) => {
                     wrong.sort_by_key(|fault| fault.at);
-                    faults.extend(wrong.iter().map(|fault| fault.line(&format!("{shown}/{file}"))));
+                    faults.extend(wrong.iter().map(|fault| fault.in_file(&format!("{shown}/{file}"))));
                 }
             }
         }
@@ -184,7 +150,7 @@ fn stem(file: &str) -> &str {
 ///
 /// # Errors
 /// As [`yaml::parse`].
-pub(super) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Vec<String>> {
+pub(super) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Vec<Fault>> {
     yaml::parse(text).map_err(|fault| vec![fault])
 }
 

@@ -8,7 +8,7 @@ use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
-use super::files::{Folder, Source, name_faults, parse};
+use super::files::{Fault, Folder, Source, name_faults, parse};
 use super::texts::Locales;
 use figaro_domain::chat::MAX_SETTING_CHARS;
 use figaro_domain::generation::Generation;
@@ -59,20 +59,25 @@ pub(super) fn load(folder: Option<&Path>) -> Result<BTreeMap<String, Persona>, V
     FOLDER.load(folder, read)
 }
 
-fn read(source: &Source<'_>) -> Result<Persona, Vec<String>> {
+fn read(source: &Source<'_>) -> Result<Persona, Vec<Fault>> {
     let Source { file, text, .. } = *source;
     let read: File = parse(text)?;
-    let mut faults: Vec<String> = name_faults(&read.name, file).into_iter().collect();
+    let mut faults: Vec<Fault> = name_faults(&read.name, file).into_iter().map(Fault::from).collect();
     if RESERVED_NAMES.contains(&read.name.as_str()) {
-        faults.push(format!("name is {}, which means something else behind /persona", read.name));
+        faults.push(format!("name is {}, which means something else behind /persona", read.name).into());
     }
-    faults.extend(length_fault("prompt", &read.prompt, MAX_SETTING_CHARS));
+    faults.extend(length_fault("prompt", &read.prompt, MAX_SETTING_CHARS).map(Fault::from));
     let language = read.language.as_ref();
-    faults.extend(language.and_then(|language| length_fault("language", language, MAX_PERSONA_LANGUAGE)));
+    faults.extend(
+        language
+            .and_then(|language| length_fault("language", language, MAX_PERSONA_LANGUAGE))
+            .map(Fault::from),
+    );
     for (name, words, limit) in
         [("title", &read.title, MAX_PERSONA_NAME), ("description", &read.description, MAX_DESCRIPTION)]
     {
-        faults.extend(words.0.all().filter_map(|(_, words)| length_fault(name, words, limit)));
+        faults
+            .extend(words.0.all().filter_map(|(_, words)| length_fault(name, words, limit)).map(Fault::from));
     }
     faults.extend(range_faults(&read.settings, text));
     if !faults.is_empty() {
@@ -96,12 +101,12 @@ fn length_fault(name: &str, words: &str, limit: usize) -> Option<String> {
     (chars > limit).then(|| format!("{name} has {chars} characters, and takes at most {limit}"))
 }
 
-/// Settings outside their ranges, each with its line.
-fn range_faults(settings: &Generation, text: &str) -> Vec<String> {
+/// Settings outside their ranges, each with its place.
+fn range_faults(settings: &Generation, text: &str) -> Vec<Fault> {
     let wrong = settings.check().err().unwrap_or_default();
     let lines = parse::<Lines>(text).map(|lines| lines.settings).unwrap_or_default();
-    let line = |name: &str| lines.get(name).map(|at| format!(" at line {}", at.defined.line()));
-    wrong.iter().map(|fault| format!("settings: {fault}{}", line(fault.name).unwrap_or_default())).collect()
+    let at = |name: &str| lines.get(name).map(|at| at.defined.into());
+    wrong.iter().map(|fault| Fault { at: at(fault.name), words: format!("settings: {fault}") }).collect()
 }
 
 impl<'de> Deserialize<'de> for Words {
@@ -226,18 +231,13 @@ settings:
         let cases = [
             ("title:", "tite:", "unknown field `tite`", "did you mean title?"),
             ("temperature", "temprature", "unknown field `temprature`", "did you mean temperature?"),
-            (
-                "temperature: 1.2",
-                "temperature: 2.5",
-                "settings: temperature is 2.5, and takes 0 to 2",
-                "line 9",
-            ),
-            ("temperature: 1.2", "temperature: warm", "line 9", ""),
+            ("temperature: 1.2", "temperature: 2.5", "settings: temperature is 2.5, and takes 0 to 2", ":9:"),
+            ("temperature: 1.2", "temperature: warm", ":9:", ""),
             ("description: talks like a pirate\n", "", "missing field `description`", ""),
             ("name: pirate", "name: corsair", "name is corsair, so the file is to be corsair.yaml", ""),
-            ("pt: Pirata", "xx: Pirata", "there are no texts in `xx`, only in en, pt", "line 2"),
-            ("en: Pirate, ", "", "the words in `en` are missing", "line 2"),
-            ("{en: Pirate, pt: Pirata}", "[a]", "words, or words by language", "line 2"),
+            ("pt: Pirata", "xx: Pirata", "there are no texts in `xx`, only in en, pt", ":2:"),
+            ("en: Pirate, ", "", "the words in `en` are missing", ":2:"),
+            ("{en: Pirate, pt: Pirata}", "[a]", "words, or words by language", ":2:"),
             ("{en: Pirate, pt: Pirata}", "''", "title is empty", ""),
             (
                 "prompt: |\n  Talk like a pirate.\n  Keep the facts right.",
@@ -245,14 +245,14 @@ settings:
                 "prompt has 2001 characters",
                 "at most 2000",
             ),
-            ("name: pirate", "name: pirate\nname: pirate", "duplicate", "line 2"),
+            ("name: pirate", "name: pirate\nname: pirate", "duplicate", ":2:"),
         ];
         for (there, instead, fault, more) in cases {
             let text = GOOD.replacen(there, instead, 1);
             assert_ne!(text, GOOD);
             let faults = load(Some(folder(&[("pirate.yaml", &text)]).path())).unwrap_err();
             assert_eq!(faults.len(), 1, "{faults:?}");
-            assert!(faults[0].starts_with("prompts/personas/pirate.yaml: "), "{faults:?}");
+            assert!(faults[0].starts_with("prompts/personas/pirate.yaml:"), "{faults:?}");
             assert!(faults[0].contains(fault) && faults[0].contains(more), "{fault}, {more}: {faults:?}");
             assert_eq!(faults[0].lines().count(), 1, "{faults:?}");
         }

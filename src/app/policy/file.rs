@@ -4,16 +4,17 @@ use std::path::Path;
 
 use crate::app::watch::text_of;
 use figaro_config::PolicySettings;
+use figaro_files::yaml::Misfit;
 use figaro_policy::tools::Rules;
 
 /// The rules of a text.
 ///
 /// # Errors
-/// All that is wrong, a line each, with the name of the file.
+/// All that is wrong, a line each, with the name of the file and the place.
 pub(super) fn rules_of(text: &str, path: &Path) -> Result<Rules, String> {
     Rules::read(text).map_err(|faults| {
-        let whole = |fault: String| format!("{}: {fault}", path.display());
-        faults.into_iter().map(whole).collect::<Vec<_>>().join("\n")
+        let line = |misfit: Misfit| misfit.in_file(&path.display().to_string());
+        faults.into_iter().map(line).collect::<Vec<_>>().join("\n")
     })
 }
 

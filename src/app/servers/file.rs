@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::app::watch::text_of;
 use figaro_config::{KnownValues, ServersSettings};
-use figaro_files::yaml::{Mark, Misfit};
+use figaro_files::yaml::Misfit;
 use figaro_mcp_client::file::{ServerConfig, read};
 
 /// The servers of a text.
@@ -13,11 +13,7 @@ use figaro_mcp_client::file::{ServerConfig, read};
 /// All that is wrong, a line each, with the name of the file and the place.
 pub(super) fn servers_of(text: &str, path: &Path, values: &KnownValues) -> Result<Vec<ServerConfig>, String> {
     read(text, values.all()).map_err(|faults| {
-        let file = path.display();
-        let line = |Misfit { at, words }: Misfit| match at {
-            Some(Mark { line, column }) => format!("{file}:{line}:{column}: {words}"),
-            None => format!("{file}: {words}"),
-        };
+        let line = |misfit: Misfit| misfit.in_file(&path.display().to_string());
         faults.into_iter().map(line).collect::<Vec<_>>().join("\n")
     })
 }

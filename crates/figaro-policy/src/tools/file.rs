@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use figaro_mcp::table::{Class, Method, Table};
 use serde::Deserialize;
-use serde_saphyr::Spanned;
+use serde_saphyr::{Location, Spanned};
 
 use super::call::Role;
 use super::decided::{Decision, RuleName};
@@ -17,7 +17,7 @@ use super::target::{Target, username};
 use super::words::List;
 use figaro_base::ids::ChatId;
 use figaro_base::text::with_nearest;
-use figaro_files::yaml;
+use figaro_files::yaml::{self, Misfit};
 
 /// The most rules of a file.
 const MAX_RULES: usize = 500;
@@ -123,15 +123,15 @@ pub(super) enum Origin {
 /// Reads rules.
 ///
 /// # Errors
-/// All that is wrong, a line each, with where it stands.
-pub(super) fn read(text: &str, origin: Origin) -> Result<Vec<Written>, Vec<String>> {
+/// All that is wrong, with where it stands.
+pub(super) fn read(text: &str, origin: Origin) -> Result<Vec<Written>, Vec<Misfit>> {
     if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
         return Ok(Vec::new());
     }
-    let file: File = yaml::parse(text).map_err(|fault| vec![fault])?;
+    let file: File = yaml::parse(text).map_err(|misfit| vec![misfit])?;
     let mut reading = Reading { origin, names: HashSet::new(), faults: Vec::new() };
     if file.rules.len() > MAX_RULES {
-        reading.faults.push(format!("there are more than {MAX_RULES} rules"));
+        reading.faults.push(format!("there are more than {MAX_RULES} rules").into());
     }
     let rules: Vec<Written> = file.rules.into_iter().map(|raw| reading.rule(raw)).collect();
     if reading.faults.is_empty() { Ok(rules) } else { Err(reading.faults) }
@@ -141,12 +141,12 @@ pub(super) fn read(text: &str, origin: Origin) -> Result<Vec<Written>, Vec<Strin
 struct Reading {
     origin: Origin,
     names: HashSet<String>,
-    faults: Vec<String>,
+    faults: Vec<Misfit>,
 }
 
 impl Reading {
-    fn fault(&mut self, line: u64, words: &str) {
-        self.faults.push(format!("line {line}: {words}"));
+    fn fault(&mut self, at: Location, words: &str) {
+        self.faults.push(Misfit::at(at, words));
     }
 
     fn rule(&mut self, raw: Raw) -> Written {
@@ -164,7 +164,7 @@ impl Reading {
             none: of_servers.is_some(),
         };
         if of_servers.is_none() && !Table::get().methods().iter().any(|method| methods.have(method)) {
-            self.fault(raw.name.defined.line(), "the rule is about no method that there is");
+            self.fault(raw.name.defined, "the rule is about no method that there is");
         }
         let when = When {
             agents: raw.agent.map(|list| list.value.0.into_iter().map(|word| Pattern(word.text)).collect()),
@@ -198,9 +198,9 @@ impl Reading {
         if words.iter().all(|word| word.text == TELEGRAM) {
             return None;
         }
-        let line = list.defined.line();
+        let at = list.defined;
         if words.iter().any(|word| word.text == TELEGRAM) {
-            self.fault(line, "server: a rule is about telegram or about other servers; write two rules");
+            self.fault(at, "server: a rule is about telegram or about other servers; write two rules");
         }
         for (key, is_set) in [
             ("class", raw.class.is_some()),
@@ -215,7 +215,7 @@ impl Reading {
         ] {
             if is_set {
                 self.fault(
-                    line,
+                    at,
                     &format!("{key} is for rules about telegram, and this one names another server"),
                 );
             }
@@ -239,20 +239,20 @@ impl Reading {
                 }
                 Some(ChatCondition::Here | ChatCondition::Named(Target::Number(_))) | None => continue,
             };
-            self.fault(word.line.unwrap_or_else(|| list.defined.line()), words);
+            self.fault(word.at.unwrap_or(list.defined), words);
         }
     }
 
     fn name(&mut self, name: &Spanned<String>) -> RuleName {
-        let (text, line) = (&name.value, name.defined.line());
+        let (text, at) = (&name.value, name.defined);
         let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
         if text.is_empty() || text.len() > MAX_NAME || !text.bytes().all(fits) {
             self.fault(
-                line,
+                at,
                 &format!("name is `{text}`, and takes up to {MAX_NAME} lower-case letters, digits, _ and -"),
             );
         } else if !self.names.insert(text.clone()) {
-            self.fault(line, &format!("two rules have the name {text}"));
+            self.fault(at, &format!("two rules have the name {text}"));
         }
         match self.origin {
             Origin::BuiltIn => RuleName::built_in(text),
@@ -262,22 +262,22 @@ impl Reading {
 
     /// What only a rule that asks has, and what it needs.
     fn asks_only(&mut self, raw: &Raw, then: Decision) {
-        let line = raw.then.defined.line();
+        let at = raw.then.defined;
         if then != Decision::Ask && raw.right.is_some() {
-            self.fault(line, "right is for rules with then: ask");
+            self.fault(at, "right is for rules with then: ask");
         }
         if then != Decision::Ask && raw.people.is_some() {
-            self.fault(line, "people is for rules with then: ask");
+            self.fault(at, "people is for rules with then: ask");
         }
         if then != Decision::Allow && raw.reason.as_ref().is_none_or(|reason| reason.value.trim().is_empty())
         {
-            self.fault(line, "reason is missing: people and the model are told why");
+            self.fault(at, "reason is missing: people and the model are told why");
         }
     }
 
     /// One of a closed list of words.
     fn word<T: Clone>(&mut self, word: &Spanned<String>, key: &str, known: &[(&str, T)]) -> Option<T> {
-        self.known(&word.value, word.defined.line(), key, known)
+        self.known(&word.value, word.defined, key, known)
     }
 
     fn words<T: Clone>(
@@ -287,17 +287,17 @@ impl Reading {
         known: &[(&str, T)],
     ) -> Option<Vec<T>> {
         let list = list?;
-        let line = list.defined.line();
+        let at = list.defined;
         let words = list.value.0.iter();
-        Some(words.filter_map(|word| self.known(&word.text, word.line.unwrap_or(line), key, known)).collect())
+        Some(words.filter_map(|word| self.known(&word.text, word.at.unwrap_or(at), key, known)).collect())
     }
 
-    fn known<T: Clone>(&mut self, word: &str, line: u64, key: &str, known: &[(&str, T)]) -> Option<T> {
+    fn known<T: Clone>(&mut self, word: &str, at: Location, key: &str, known: &[(&str, T)]) -> Option<T> {
         let found = known.iter().find(|(name, _)| *name == word).map(|(_, value)| value.clone());
         if found.is_none() {
             let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
             let takes = format!("{key} is `{word}`, and takes {}", names.join(", "));
-            self.fault(line, &with_nearest(takes, word, names));
+            self.fault(at, &with_nearest(takes, word, names));
         }
         found
     }
@@ -308,9 +308,9 @@ impl Reading {
             let pattern = Pattern(word.text.clone());
             let names = || Table::get().methods().iter().map(|method| method.name.as_str());
             if !names().any(|name| pattern.fits(name)) {
-                let line = word.line.unwrap_or_else(|| list.defined.line());
+                let at = word.at.unwrap_or(list.defined);
                 let unknown = format!("method: the Bot API has no `{}`", word.text);
-                self.fault(line, &with_nearest(unknown, &word.text, names()));
+                self.fault(at, &with_nearest(unknown, &word.text, names()));
             }
             pattern
         });
@@ -321,9 +321,9 @@ impl Reading {
         let list = list?;
         let known = parameters();
         for word in list.value.0.iter().filter(|word| !known.contains(word.text.as_str())) {
-            let line = word.line.unwrap_or_else(|| list.defined.line());
+            let at = word.at.unwrap_or(list.defined);
             let unknown = format!("uses: no method takes `{}`", word.text);
-            self.fault(line, &with_nearest(unknown, &word.text, known.iter().copied()));
+            self.fault(at, &with_nearest(unknown, &word.text, known.iter().copied()));
         }
         Some(list.value.0.iter().map(|word| word.text.clone()).collect())
     }
@@ -333,12 +333,12 @@ impl Reading {
         let chats = list.value.0.iter().filter_map(|word| {
             let chat = chat(&word.text);
             if chat.is_none() {
-                let line = word.line.unwrap_or_else(|| list.defined.line());
+                let at = word.at.unwrap_or(list.defined);
                 let takes = format!(
                     "{key} is `{}`, and takes here, elsewhere, the number of a chat, or an \"@username\" in quotation marks",
                     word.text
                 );
-                self.fault(line, &with_nearest(takes, &word.text, ["here", "elsewhere"]));
+                self.fault(at, &with_nearest(takes, &word.text, ["here", "elsewhere"]));
             }
             chat
         });
@@ -347,13 +347,13 @@ impl Reading {
 
     fn reason(&mut self, reason: Option<&Spanned<String>>, when: &When) -> String {
         let Some(reason) = reason else { return String::new() };
-        let line = reason.defined.line();
+        let at = reason.defined;
         let text = figaro_base::text::one_line(&reason.value, 400);
         let only_unknown = when.address.as_deref() == Some(&[AddressCondition::Unknown]);
         let known = [(ADDRESS, only_unknown, "address: unknown"), (PARAMETER, when.uses.is_some(), "uses")];
         for (name, has, needs) in known {
             if text.contains(name) && !has {
-                self.fault(line, &format!("reason: {name} needs {needs} in the rule"));
+                self.fault(at, &format!("reason: {name} needs {needs} in the rule"));
             }
         }
         text
@@ -368,7 +368,7 @@ impl Reading {
 
     fn people(&mut self, people: &Spanned<u8>) -> u8 {
         if !(1..=2).contains(&people.value) {
-            self.fault(people.defined.line(), "people is 1 or 2");
+            self.fault(people.defined, "people is 1 or 2");
         }
         people.value
     }

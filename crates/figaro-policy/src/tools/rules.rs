@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use parking_lot::RwLock;
 
+use figaro_files::yaml::Misfit;
 use figaro_mcp::table::{Method, Table};
 use serde_json::Map;
 
@@ -34,8 +35,8 @@ impl Rules {
     /// The rules of an owner's file before those that are built in.
     ///
     /// # Errors
-    /// All that is wrong with the text, a line each, with where it stands.
-    pub fn read(text: &str) -> Result<Self, Vec<String>> {
+    /// All that is wrong with the text, with where it stands.
+    pub fn read(text: &str) -> Result<Self, Vec<Misfit>> {
         read(text, Origin::Owner).map(Self::of)
     }
 

@@ -1,20 +1,20 @@
-//! What stands behind a key of a rule: a word or a list of words, each with its line.
+//! What stands behind a key of a rule: a word or a list of words, each with its place.
 
 use std::fmt;
 
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_saphyr::Spanned;
+use serde_saphyr::{Location, Spanned};
 
 /// One word or several.
 #[derive(Debug)]
 pub(super) struct List(pub(super) Vec<Word>);
 
-/// A word, and its line where it stands in a list.
+/// A word, and its place where it stands in a list.
 #[derive(Debug)]
 pub(super) struct Word {
     pub(super) text: String,
-    pub(super) line: Option<u64>,
+    pub(super) at: Option<Location>,
 }
 
 impl<'de> Deserialize<'de> for List {
@@ -33,7 +33,7 @@ impl<'de> Visitor<'de> for Words {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<List, E> {
-        Ok(List(vec![Word { text: text.to_owned(), line: None }]))
+        Ok(List(vec![Word { text: text.to_owned(), at: None }]))
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<List, E> {
@@ -47,7 +47,7 @@ impl<'de> Visitor<'de> for Words {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<List, A::Error> {
         let mut words = Vec::new();
         while let Some(item) = items.next_element::<Spanned<One>>()? {
-            words.push(Word { line: Some(item.defined.line()), text: item.value.0 });
+            words.push(Word { at: Some(item.defined), text: item.value.0 });
         }
         if words.is_empty() {
             return Err(A::Error::custom("an empty list never holds: leave the key out, or name something"));
@@ -63,7 +63,7 @@ impl<'de> Deserialize<'de> for One {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let List(words) = deserializer.deserialize_any(Words)?;
         match <[Word; 1]>::try_from(words) {
-            Ok([word]) if word.line.is_none() => Ok(Self(word.text)),
+            Ok([word]) if word.at.is_none() => Ok(Self(word.text)),
             _ => Err(D::Error::custom("a list stands in a list; it takes words")),
         }
     }

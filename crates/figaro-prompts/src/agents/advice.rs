@@ -6,7 +6,7 @@ use figaro_files::yaml;
 
 /// What has no effect in the text of an agent's file, a line each. None for a text that is not the file of an agent.
 pub(super) fn advice(text: &str) -> Vec<&'static str> {
-    let Ok(file) = yaml::parse_placed::<File>(text) else { return Vec::new() };
+    let Ok(file) = yaml::parse::<File>(text) else { return Vec::new() };
     let extra = &file.json_schema_extra;
     let describes = file.properties.as_ref().is_some_and(|properties| !properties.value.is_empty());
     let asks = has(extra, "ask_agent");

@@ -7,14 +7,12 @@ use super::schema::schema;
 use crate::files::Fault;
 use crate::yaml_place::YamlPlace;
 use figaro_domain::generation::Generation;
-use figaro_files::yaml::Misfit;
 
 /// Keys that other formats have for what is `description` here.
 const INSTRUCTIONS: [&str; 4] = ["instructions", "prompt", "system", "system_prompt"];
 
 /// The fault that a misfit of this text is, in plainer words where there are any.
-pub(super) fn fault(text: &str, misfit: Misfit) -> Fault {
-    let fault = Fault::from(misfit);
+pub(super) fn fault(text: &str, fault: Fault) -> Fault {
     let spot = YamlPlace::of(text, fault.at);
     let plainer = unknown_field(&fault.words)
         .or_else(|| spot.as_ref().and_then(|spot| spot.form(&fault.words, "description")))

@@ -24,8 +24,7 @@ const UNASKED: [&str; 2] = [DEFAULT_AGENT, SCHEDULED_AGENT];
 /// # Errors
 /// All that is wrong with it; of a file that does not have the form of one, the first thing.
 pub(super) fn read(source: &Source<'_>, names: Option<&Names>) -> Result<Agent, Vec<Fault>> {
-    let file: File =
-        yaml::parse_placed(source.text).map_err(|misfit| vec![plain::fault(source.text, misfit)])?;
+    let file: File = yaml::parse(source.text).map_err(|misfit| vec![plain::fault(source.text, misfit)])?;
     let places: Places = parse(source.text).unwrap_or_default();
     let mut reading = Reading { source, names, faults: Vec::new() };
     reading.shape(&file);

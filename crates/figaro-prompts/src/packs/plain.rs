@@ -2,11 +2,9 @@
 
 use crate::files::Fault;
 use crate::yaml_place::YamlPlace;
-use figaro_files::yaml::Misfit;
 
 /// The fault that a misfit of this text is, in plainer words where there are any.
-pub(super) fn fault(text: &str, misfit: Misfit) -> Fault {
-    let fault = Fault::from(misfit);
+pub(super) fn fault(text: &str, fault: Fault) -> Fault {
     let spot = YamlPlace::of(text, fault.at);
     let plainer = spot.as_ref().and_then(|spot| {
         spot.form(&fault.words, "render")

@@ -38,8 +38,7 @@ const MAX_BEFORE: u32 = 60 * 24 * 60;
 /// # Errors
 /// All that is wrong with it; of a file that does not have the form of one, the first thing.
 pub(super) fn read(source: &Source<'_>) -> Result<Pack, Vec<Fault>> {
-    let file: File =
-        yaml::parse_placed(source.text).map_err(|misfit| vec![plain::fault(source.text, misfit)])?;
+    let file: File = yaml::parse(source.text).map_err(|misfit| vec![plain::fault(source.text, misfit)])?;
     let mut reading = Reading::default();
     if let Some(words) = name_faults(&file.name.value, source.file) {
         reading.fault(file.name.defined, words);
