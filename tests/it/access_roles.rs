@@ -53,13 +53,16 @@ async fn each_role_may_change_what_it_may_and_where_it_holds() {
     assert!(!may_set(&world, TEAM).await, "a member");
     let card = as_reply(&world, "/allow@figaro_bot admin").await;
     assert!(text(&card).starts_with("Bob (@bob) may change my settings in this group now"), "{card}");
-    assert_eq!(labels(&card), ["Admin", "Member", "Guest"]);
+    assert_eq!(labels(&card), ["✓ Admin", "Member", "Guest"]);
     assert!(may_set(&world, TEAM).await, "an admin of this group");
     assert!(!may_set(&world, OTHER).await, "not of the other");
     // Only owners press, and the last press counts.
-    assert_eq!(world.press(BOB, &card, "Admin").await, "Only an owner of the bot can do that.");
+    assert_eq!(world.press(BOB, &card, "✓ Admin").await, "Only an owner of the bot can do that.");
     assert!(world.press(ANN, &card, "Guest").await.starts_with("Bob (@bob) is a guest in this group now"));
     world.shows(TEAM, number(&card["message_id"]), "is a guest in this group").await;
+    let again = as_reply(&world, "/allow@figaro_bot").await;
+    assert!(text(&again).starts_with("Bob (@bob) is a guest in this group now"), "{again}");
+    assert_eq!(labels(&again), ["Admin", "Member", "✓ Guest"]);
     assert!(!may_set(&world, TEAM).await, "a guest");
     let list = world.told(ANN, ANN, "/allow").await;
     assert!(text(&list).contains("\nBob (@bob): Guest (Team)\n"), "{list}");

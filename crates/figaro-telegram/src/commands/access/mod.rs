@@ -154,11 +154,10 @@ impl ChangeAccess {
         };
         let changed = settings.change_access(change, AuditActor::Person(asker.speaker.user.clone())).await?;
         let words = if changed { words } else { texts.nothing_changed() };
-        let card = Card::text(fill(words, &[("id", &who)]));
-        Ok(match person.filter(|_| allows) {
-            Some(person) => card.row(roles::buttons(texts, person, asker)),
-            None => card,
-        })
+        let Some(person) = person.filter(|_| allows) else {
+            return Ok(Card::text(fill(words, &[("id", &who)])));
+        };
+        self.list.let_in(person, words, &who, asker).await
     }
 
     /// Why nobody can be told from the words: where somebody is named, what stands behind is no role or time.

@@ -73,7 +73,7 @@ impl AccessCard {
             Wish::Role(role) => {
                 let (person, chat) = (user.telegram_id().unwrap_or_default(), here(asker));
                 let words = self.given(GiveRole { role, person, chat }, asker).await?;
-                Ok(Card::text(words).row(buttons(texts, person, asker)))
+                Ok(Card::text(words).row(self.role_buttons(person, asker).await?))
             }
             Wish::Ban { .. } if self.owns(&user).await? => Ok(Card::text(texts.owner_not_denied())),
             Wish::Ban { here: true, .. } if !asker.place.is_group() => {
@@ -120,8 +120,36 @@ impl AccessCard {
     /// Does what a button of a role says.
     pub(super) async fn give_role(&self, press: GiveRole, asker: &Asker) -> Result<Pressed, StoreError> {
         let words = self.given(press, asker).await?;
-        let row = buttons(self.cards.texts(asker), press.person, asker);
+        let row = self.role_buttons(press.person, asker).await?;
         Ok(Pressed::both(words.clone(), Card::text(words).row(row)))
+    }
+
+    /// That somebody may talk to the bot: their role in words, where it is another than a member's, and the buttons that change it.
+    pub(super) async fn let_in(
+        &self,
+        person: i64,
+        words: &str,
+        who: &str,
+        asker: &Asker,
+    ) -> Result<Card, StoreError> {
+        let (texts, chat) = (self.cards.texts(asker), here(asker));
+        let words = match self.settings.access().await?.role_of(&UserId::telegram(person), chat) {
+            AccessRole::Member => words,
+            role => words_of(texts, role, chat),
+        };
+        Ok(Card::text(fill(words, &[("id", who)])).row(self.role_buttons(person, asker).await?))
+    }
+
+    /// Buttons that give a person one of the roles; the one that holds here has a mark.
+    async fn role_buttons(&self, person: i64, asker: &Asker) -> Result<Vec<Button>, StoreError> {
+        let (texts, user, chat) = (self.cards.texts(asker), UserId::telegram(person), here(asker));
+        let held = self.settings.access().await?.role_of(&user, chat);
+        let is_owner = self.owns(&user).await?;
+        let button = |role| {
+            let mark = if role == held && !is_owner { "✓ " } else { "" };
+            Button::new(format!("{mark}{}", role_name(texts, role)), GiveRole { role, person, chat })
+        };
+        Ok(AccessRole::ALL.into_iter().map(button).collect())
     }
 
     async fn given(&self, give: GiveRole, asker: &Asker) -> Result<String, StoreError> {
@@ -132,13 +160,7 @@ impl AccessCard {
         let who = self.name_of(number_of(&user)).await;
         let change = AccessChange::GiveRole(GivenRole { user, chat: give.chat, role: give.role });
         self.settings.change_access(change, AuditActor::Person(asker.speaker.user.clone())).await?;
-        let words = match (give.role, give.chat) {
-            (AccessRole::Admin, Some(_)) => texts.made_admin_here(),
-            (AccessRole::Admin, None) => texts.made_admin(),
-            (AccessRole::Member, _) => texts.made_member(),
-            (AccessRole::Guest, Some(_)) => texts.made_guest_here(),
-            (AccessRole::Guest, None) => texts.made_guest(),
-        };
+        let words = words_of(texts, give.role, give.chat);
         Ok(fill(words, &[("id", &who)]))
     }
 
@@ -188,15 +210,19 @@ impl AccessCard {
     }
 }
 
+/// What is said of somebody who has a role, with `{id}` for the person.
+const fn words_of(texts: &Texts, role: AccessRole, chat: Option<ChatId>) -> &str {
+    match (role, chat) {
+        (AccessRole::Admin, Some(_)) => texts.made_admin_here(),
+        (AccessRole::Admin, None) => texts.made_admin(),
+        (AccessRole::Member, _) => texts.made_member(),
+        (AccessRole::Guest, Some(_)) => texts.made_guest_here(),
+        (AccessRole::Guest, None) => texts.made_guest(),
+    }
+}
+
 /// So many roles and bans are shown.
 const MAX_SHOWN: usize = 15;
-
-/// Buttons that give a person one of the roles.
-pub(super) fn buttons(texts: &Texts, person: i64, asker: &Asker) -> Vec<Button> {
-    let chat = here(asker);
-    let button = |role| Button::new(role_name(texts, role), GiveRole { role, person, chat });
-    AccessRole::ALL.into_iter().map(button).collect()
-}
 
 /// Where a role holds that is given here: in this group, or everywhere.
 fn here(asker: &Asker) -> Option<ChatId> {
