@@ -165,6 +165,9 @@ async fn a_message_is_forgotten(kind: EngineKind) {
     assert!(text(&card).starts_with("I keep nothing of this message."), "{card}");
     let card = world.told(BOB, BOB, "/forget rote hüte").await;
     assert!(text(&card).ends_with("I keep no message with these words."), "{card}");
+    world.told(BOB, BOB, "/pin rote Hüte").await;
+    let card = world.told(BOB, BOB, "/forget rote hüte").await;
+    assert!(text(&card).ends_with("with these words. It stands elsewhere: /pins"), "{card}");
     let card = world.told(BOB, BOB, "/export").await;
     world.press(BOB, &card, "Everything").await;
     for (name, content) in files(&world, BOB, 2).await {

@@ -14,12 +14,14 @@ use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::eraser::Eraser;
 use super::handles::Handles;
+use super::records;
 use crate::callback::{self, Family, Forget as Button, Page, SaidKey, Search};
 use crate::send::Button as Key;
 use figaro_base::ids::SessionId;
 use figaro_domain::erasure::{Erasure, Forgotten, Said, SaidAt};
+use figaro_domain::record::FieldValue;
 use figaro_prompts::texts::{Texts, fill};
-use figaro_store::{ErasureStore, SaidSearch, SessionStore, StoreError};
+use figaro_store::{ErasureStore, SaidSearch, SessionStore, Store, StoreError};
 
 /// The most messages that a search finds.
 const MAX_FOUND: usize = 200;
@@ -32,6 +34,7 @@ pub(super) struct Forget {
     sessions: SessionStore,
     eraser: Eraser,
     searches: Searches,
+    store: Store,
 }
 
 #[async_trait]
@@ -117,6 +120,7 @@ impl Forget {
             sessions: handles.store.sessions(),
             eraser: Eraser::new(handles),
             searches: Searches::default(),
+            store: handles.store.clone(),
         }
     }
 
@@ -196,8 +200,36 @@ impl Forget {
         let places: Vec<SaidAt> =
             self.erasures.said_with(&search).await?.iter().map(|said| said.at).collect();
         let number = self.searches.keep(Found { chat, by: user.clone(), places });
-        let card = self.found(asker, number, 0).await?;
-        Ok(card.unwrap_or_else(|| Card::text(none)))
+        if let Some(card) = self.found(asker, number, 0).await? {
+            return Ok(card);
+        }
+        let places = self.elsewhere(asker, words).await?;
+        let told = || format!("{none} {}", fill(texts.forget_elsewhere(), &[("places", &places.join(", "))]));
+        Ok(Card::text(if places.is_empty() { none.to_owned() } else { told() }))
+    }
+
+    /// The commands that show whoever asks something else with these words.
+    async fn elsewhere(&self, asker: &Asker, words: &str) -> Result<Vec<&'static str>, StoreError> {
+        let (chat, wanted) = (asker.place.chat, words.to_lowercase());
+        let has = |text: &str| text.to_lowercase().contains(&wanted);
+        let pins = self.store.pins().of_chat(chat).await?;
+        let notes = self.store.notes().of_chat(chat).await?;
+        let records = match records::is_closed(asker) {
+            true => Vec::new(),
+            false => self.store.records().of_chat(chat).await?,
+        };
+        let fields = records.iter().flat_map(|record| record.fields.values());
+        let is_kept = |value: &FieldValue| match value {
+            FieldValue::Text(text) => has(text),
+            FieldValue::List(texts) => texts.iter().any(|text| has(text)),
+            _ => false,
+        };
+        let places = [
+            ("/pins", pins.iter().any(|pin| pin.about.is_none() && has(&pin.content))),
+            ("/notes", notes.iter().any(|note| has(&note.key) || has(&note.content))),
+            ("/records", fields.map(|filled| &filled.value).any(is_kept)),
+        ];
+        Ok(places.into_iter().filter(|(_, has)| *has).map(|(place, _)| place).collect())
     }
 
     /// A page of what a search has found; `None` if nothing is left of it, or it is somebody else's or too old.

@@ -55,7 +55,7 @@ impl Command for Records {
 
     async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
         let asker = request.asker;
-        if is_guest(asker) && asker.place.is_group() {
+        if is_closed(asker) {
             return Ok(Outcome::Card(Card::text(self.cards.texts(asker).records_guest())));
         }
         self.kinds(asker).await.map(Outcome::Card)
@@ -326,6 +326,11 @@ impl Records {
 }
 
 /// Whether somebody has no rights of their own here.
+/// Whether the records of the place are not for whoever asks.
+pub(super) fn is_closed(asker: &Asker) -> bool {
+    is_guest(asker) && asker.place.is_group()
+}
+
 fn is_guest(asker: &Asker) -> bool {
     matches!(asker.standing, Standing::Guest | Standing::Borrowed)
 }
