@@ -16,7 +16,7 @@ const ASKED: &str = "This bot is private. I have asked its owner whether you may
 /// Somebody writes for the first time; gives the card that Ann, the owner, is asked with.
 async fn asks(world: &World, who: i64, name: &str) -> Value {
     world.say(who, who, "hello?");
-    let card = says(world, ANN, &format!("{name} wants to talk to me.")).await;
+    let card = says(world, ANN, &format!("{name} wants to talk to me.\n“hello?”")).await;
     assert_eq!(labels(&card), ["Allow", "Ignore", "Block"]);
     world.caught_up().await;
     card

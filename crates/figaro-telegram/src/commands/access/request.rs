@@ -15,6 +15,7 @@ use crate::inbound::Me;
 use crate::send::Button;
 use figaro_agent::outbound::Urgency;
 use figaro_base::ids::{ChatId, UserId};
+use figaro_base::text::one_line;
 use figaro_config::{AccessMode, AccessSettings};
 use figaro_domain::access::AccessChange;
 use figaro_domain::audit::AuditActor;
@@ -28,6 +29,8 @@ use figaro_store::{SettingsStore, StoreError};
 /// Owners are asked about so many people within [`WINDOW`]: nobody can flood them from many accounts.
 const MAX_ASKED: usize = 10;
 const WINDOW: TimeDelta = TimeDelta::hours(1);
+/// So much of what somebody wrote is shown to owners.
+const SAID_CHARS: usize = 200;
 
 /// What became of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +81,10 @@ impl AccessRequests {
         let Some(number) = number.filter(|_| self.asks() && self.has_room()) else { return false };
         let owners = self.owners().await;
         let language = part.language.as_deref().and_then(Short::new);
+        let said = match one_line(&part.text, SAID_CHARS) {
+            said if said.is_empty() || said.starts_with('/') => String::new(),
+            said => format!("\n“{said}”"),
+        };
         let mut asked = false;
         for place in owners {
             let texts = self.cards.languages.texts(place.chat, None).await;
@@ -89,7 +96,7 @@ impl AccessRequests {
                 let press = Admit { decision, person: number, language: language.clone() };
                 Button::new(label(texts, decision), press)
             });
-            let card = Card::text(words).row(buttons.collect());
+            let card = Card::text(format!("{words}{said}")).row(buttons.collect());
             asked |= self.cards.write(&place, card, Urgency::Answer).await;
         }
         asked
