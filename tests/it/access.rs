@@ -1,8 +1,5 @@
 //! Who may talk to the bot: owners, those an owner allowed, everybody where it is open, and the first to open the link.
 
-use figaro_base::ids::UserId;
-use figaro_domain::access::AccessChange;
-use figaro_domain::audit::AuditActor;
 use figaro_offline::model::{Gate, Reply};
 use figaro_offline::telegram::Say;
 
