@@ -209,7 +209,8 @@ impl Forget {
     }
 
     /// The commands that show whoever asks something else with these words.
-    async fn elsewhere(&self, asker: &Asker, words: &str) -> Result<Vec<&'static str>, StoreError> {
+    async fn elsewhere(&self, asker: &Asker, words: &str) -> Result<Vec<&str>, StoreError> {
+        let texts = self.cards.texts(asker);
         let (chat, wanted) = (asker.place.chat, words.to_lowercase());
         let has = |text: &str| text.to_lowercase().contains(&wanted);
         let pins = self.store.pins().of_chat(chat).await?;
@@ -225,9 +226,9 @@ impl Forget {
             _ => false,
         };
         let places = [
-            ("/pins", pins.iter().any(|pin| pin.about.is_none() && has(&pin.content))),
-            ("/notes", notes.iter().any(|note| has(&note.key) || has(&note.content))),
-            ("/records", fields.map(|filled| &filled.value).any(is_kept)),
+            (texts.forget_in_pins(), pins.iter().any(|pin| pin.about.is_none() && has(&pin.content))),
+            (texts.forget_in_notes(), notes.iter().any(|note| has(&note.key) || has(&note.content))),
+            (texts.forget_in_records(), fields.map(|filled| &filled.value).any(is_kept)),
         ];
         Ok(places.into_iter().filter(|(_, has)| *has).map(|(place, _)| place).collect())
     }
