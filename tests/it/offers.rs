@@ -149,9 +149,10 @@ async fn from_every_question_of_forget_there_is_a_way_back() {
 
 #[tokio::test]
 async fn whatever_ends_the_waiting_says_so_on_the_card() {
-    let world = World::new().await;
-    let _bot = world.moderated().await;
     for command in ["/stop", "/new", "/retry", "/forget"] {
+        // All of it in one group is more than Telegram lets a bot send there in a minute.
+        let world = World::new().await;
+        let _bot = world.moderated().await;
         let card = world.wants(BOB, &format!("ban her before {command}"), ban()).await;
         if command == "/forget" {
             let menu = world.told(BOB, TEAM, "/forget@figaro_bot").await;
@@ -163,8 +164,8 @@ async fn whatever_ends_the_waiting_says_so_on_the_card() {
         }
         let shown = world.shows(TEAM, number(&card["message_id"]), "✗ Called off by Bob").await;
         assert!(labels(&shown).is_empty() && !text(&shown).contains("approve it"), "{command}: {shown}");
+        assert_eq!(world.made("banChatMember").len(), 0);
     }
-    assert_eq!(world.made("banChatMember").len(), 0);
 }
 
 #[tokio::test]

@@ -56,25 +56,25 @@ pub(super) fn excerpt(text: &str, asked: &HashSet<Term>, language: Option<Langua
 
 /// The beginning of a text, within so many tokens.
 fn cut(text: &str, limit: usize) -> String {
+    if estimate_tokens(text) <= limit {
+        return text.to_owned();
+    }
+    // The mark is counted with what it stands behind: the two may take more than each alone.
+    let fits = |shown: &String| estimate_tokens(shown) <= limit;
     let words: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
-    let fits = |count: &usize| estimate_tokens(&words[..*count].concat()) + 2 <= limit;
-    let (mut low, mut high) = (0, words.len());
+    let shown = |count: usize| format!("{}…", words[..count].concat().trim_end());
+    let (mut low, mut high) = (0, words.len() - 1);
     while low < high {
         let middle = low + (high - low).div_ceil(2);
-        if fits(&middle) { low = middle } else { high = middle - 1 }
+        if fits(&shown(middle)) { low = middle } else { high = middle - 1 }
     }
-    match low {
-        // One word without an end, as in scripts without spaces.
-        0 => {
-            let kept: String = text.chars().take(limit).collect();
-            let kept =
-                (0..=kept.chars().count()).rev().map(|count| text.chars().take(count).collect::<String>());
-            let mut kept = kept.filter(|kept| estimate_tokens(kept) + 2 <= limit);
-            format!("{}…", kept.next().unwrap_or_default())
-        }
-        count if count == words.len() => text.to_owned(),
-        count => format!("{}…", words[..count].concat().trim_end()),
+    if low > 0 {
+        return shown(low);
     }
+    // One word without an end, as in scripts without spaces.
+    let chars: Vec<char> = text.chars().take(limit).collect();
+    let beginnings = (0..=chars.len()).rev().map(|count| format!("{}…", String::from_iter(&chars[..count])));
+    beginnings.into_iter().find(fits).unwrap_or_default()
 }
 
 /// The sentences of a text, and the lines of one without.
@@ -121,6 +121,12 @@ mod tests {
         let at = shown.find("The red bicycle is in the cellar.").expect("the best sentence stays");
         assert!(shown.ends_with('…') && shown[..at].contains('…'), "{shown}");
         assert!(estimate_tokens(&shown) <= 60, "{shown}");
+    }
+
+    #[test]
+    fn the_mark_at_a_cut_is_counted_too() {
+        let text = "a#0𑯀\u{9be}a𝒢\u{16ff0}𑻠𝐀𑤌A𑃰¡a𚿵𑌲!¡!A!ῆ𖠁ܐ!ꢀ!𞸹A𐢧*``\"𝑖";
+        assert!(estimate_tokens(&excerpt(text, &HashSet::new(), None, 72)) <= 72);
     }
 
     proptest! {
