@@ -184,8 +184,9 @@ pub(super) struct Chat {
     /// A bot that starts again writes them anew.
     #[serde(skip)]
     pub(super) drafts: BTreeMap<i64, Draft>,
-    /// `message_id` of the pinned message.
-    pub(super) pinned: Option<i64>,
+    /// The pinned messages by `message_id`, the last pinned one last.
+    #[serde(default)]
+    pub(super) pins: Vec<i64>,
     /// The supergroup that a basic group has become.
     pub(super) migrated_to: Option<i64>,
     last_message: i64,
@@ -208,7 +209,7 @@ impl Chat {
             reactions_of_people: BTreeMap::new(),
             votes: BTreeMap::new(),
             drafts: BTreeMap::new(),
-            pinned: None,
+            pins: Vec::new(),
             migrated_to: None,
             last_message: 0,
         }

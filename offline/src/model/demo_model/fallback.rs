@@ -111,7 +111,7 @@ pub(super) fn learned(question: &Question) -> Step {
     Step::say(LEARNED, question)
 }
 
-/// Whether a message wants such a fact forgotten.
+/// A message wants such a fact forgotten.
 pub(super) fn is_unwanted_fact(question: &Question) -> bool {
     extraction::forgotten(&question.text).is_some()
 }

@@ -33,7 +33,7 @@ pub(super) struct Question {
     pub(super) memories: Vec<String>,
     /// The time in the chat's zone.
     pub(super) now: Option<NaiveDateTime>,
-    /// That zone.
+    /// The time zone of the chat, in which `now` is told.
     pub(super) zone: Option<Tz>,
     /// The language to answer in.
     pub(super) language: Language,

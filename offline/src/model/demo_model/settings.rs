@@ -54,7 +54,7 @@ const BY_CLOCKS: Words = Words {
 };
 const GOES_BY: Words =
     Words { en: " goes by the clocks of ", pt: " segue os relógios de ", es: " sigue los relojes de " };
-/// What ends the place that a message begins with.
+/// Behind the place that a message begins with comes one of these, and then something else.
 const PLACE_ENDS: [&str; 6] = [" and ", " e ", " y ", ", ", ". ", "! "];
 
 const WHERE: Words = Words {

@@ -36,7 +36,7 @@ pub(super) fn get_chat(state: &mut State, request: &Request<'_>) -> Outcome {
     info["accent_color_id"] = json!(0);
     info["max_reaction_count"] = json!(11);
     info["accepted_gift_types"] = sample::of_type(&Type::Named("AcceptedGiftTypes".to_owned()));
-    if let Some(message) = chat.pinned.and_then(|id| chat.as_replied_to(id)) {
+    if let Some(message) = chat.pins.last().copied().and_then(|id| chat.as_replied_to(id)) {
         info["pinned_message"] = message;
     }
     if chat.is_group() {
@@ -79,7 +79,7 @@ pub(super) fn leave(state: &mut State, request: &Request<'_>) -> Outcome {
     Ok(json!(true))
 }
 
-/// Whether somebody may write; their other rights are nobody's concern here. Telegram takes what ends in less than 30 seconds, or in more
+/// Somebody may write; their other rights are nobody's concern here. Telegram takes what ends in less than 30 seconds, or in more
 /// than 366 days, for endless.
 pub(super) fn restrict(state: &mut State, request: &Request<'_>) -> Outcome {
     may(state, request, "not enough rights to restrict/unrestrict chat member")?;
@@ -114,20 +114,21 @@ pub(super) fn pin(state: &mut State, request: &Request<'_>) -> Outcome {
     if !chat.messages.contains_key(&id) {
         return Err(Refusal::bad("message to pin not found"));
     }
-    chat.pinned = Some(id);
+    chat.pins.retain(|pinned| *pinned != id);
+    chat.pins.push(id);
     Ok(json!(true))
 }
 
 pub(super) fn unpin(state: &mut State, request: &Request<'_>) -> Outcome {
     may(state, request, "not enough rights to manage pinned messages in the chat")?;
     let chat = in_chat_mut(state, request)?;
+    // Without a message the one that was pinned last.
     match request.number("message_id") {
-        Some(id) if chat.pinned != Some(id) => Err(Refusal::bad("message to unpin not found")),
-        _ => {
-            chat.pinned = None;
-            Ok(json!(true))
-        }
+        Some(id) if !chat.pins.contains(&id) => return Err(Refusal::bad("message to unpin not found")),
+        Some(id) => chat.pins.retain(|pinned| *pinned != id),
+        None => drop(chat.pins.pop()),
     }
+    Ok(json!(true))
 }
 
 pub(super) fn create_topic(state: &mut State, request: &Request<'_>) -> Outcome {

@@ -86,6 +86,22 @@ async fn an_edit_is_told_and_a_deletion_is_not() {
 }
 
 #[tokio::test]
+async fn several_messages_are_pinned_and_each_is_unpinned_by_itself() {
+    let bed = Bed::with_page(&["message"]).await;
+    let ids = [bed.send(ANN, "one").await, bed.send(ANN, "two").await, bed.send(ANN, "three").await];
+    for id in ids {
+        bed.call("pinChatMessage", json!({"chat_id": ANN, "message_id": id})).await.unwrap();
+    }
+    let unpin = |id: i64| bed.call("unpinChatMessage", json!({"chat_id": ANN, "message_id": id}));
+    unpin(ids[0]).await.unwrap();
+    unpin(ids[0]).await.unwrap_err();
+    bed.call("unpinChatMessage", json!({"chat_id": ANN})).await.unwrap();
+    unpin(ids[2]).await.expect_err("the last pinned one went");
+    unpin(ids[1]).await.unwrap();
+    bed.end().await;
+}
+
+#[tokio::test]
 async fn a_reaction_replaces_that_of_the_same_person() {
     let bed = Bed::with_page(&["message", "message_reaction"]).await;
     let id = bed.send(ANN, "well?").await;

@@ -60,7 +60,7 @@ pub(super) fn number(word: &str) -> Option<u32> {
     word.parse().ok().or(named)
 }
 
-/// Whether a word looks like a time by the clock and is none: `25:00`.
+/// A word looks like a time by the clock and is none: `25:00`.
 pub(super) fn is_no_time(word: &str) -> bool {
     let is_number = |part: &str| (1..=2).contains(&part.len()) && part.chars().all(|c| c.is_ascii_digit());
     word.split_once(':').is_some_and(|(hour, minute)| is_number(hour) && is_number(minute))

@@ -67,7 +67,7 @@ fn parted(question: &Question) -> Parted<'_> {
     Parted { when, rest: words.filter(|(_, used)| !used).map(|(word, _)| word.as_str()).collect() }
 }
 
-/// Whether a message says more than one time, or one that nothing here understands.
+/// A message says more than one time, or one that nothing here understands.
 fn is_unclear(question: &Question) -> bool {
     let Parted { when, rest } = parted(question);
     let rest: Vec<String> = rest.iter().map(|word| super::question::plain(word)).collect();
@@ -105,7 +105,7 @@ pub(super) fn new(question: &Question, results: &Results<'_>) -> Step {
     }
 }
 
-/// Whether a task reminds of nothing on a day; a bare span of time is a timer.
+/// A task reminds of nothing on a day; a bare span of time is a timer.
 fn is_of_nothing(task: &Value) -> bool {
     let is_span = task["schedule"].as_str().is_some_and(|schedule| schedule.starts_with("in "));
     task["title"].is_null() && task["recurring"] == false && !is_span

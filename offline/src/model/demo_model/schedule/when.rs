@@ -79,7 +79,7 @@ const MONTHS: [[&str; 3]; 12] = [
     ["november", "novembro", "noviembre"],
     ["december", "dezembro", "diciembre"],
 ];
-/// What stands before a date.
+/// Words that may come before a date and belong to it.
 const ON_DATE: [&str; 8] = ["on", "on the", "em", "no dia", "dia", "el", "el día", "para el"];
 /// Parts of a day.
 const PARTS: [&str; 17] = [
@@ -186,7 +186,7 @@ impl When {
         (when, used)
     }
 
-    /// Whether it says two times, or words without those that were read still say one.
+    /// It says two times, or the words that were not read still say one.
     pub(super) fn is_unclear(&self, rest: &[&str]) -> bool {
         let times = [self.every.is_some(), self.after.is_some(), self.day.is_some()];
         let is_double = times.iter().filter(|is_said| **is_said).count() > 1
@@ -336,7 +336,7 @@ fn month(word: &str) -> Option<u32> {
     MONTHS.iter().zip(1..).find(|(names, _)| names.contains(&word)).map(|(_, month)| month)
 }
 
-/// Whether words begin with some that say when.
+/// These words begin with some that say when.
 fn says_time(words: &[&str]) -> bool {
     let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) || number(word).is_some();
     let at_number = |length: usize| words.get(length).is_some_and(is_number);
