@@ -164,6 +164,11 @@ async fn whatever_ends_the_waiting_says_so_on_the_card() {
         }
         let shown = world.shows(TEAM, number(&card["message_id"]), "✗ Called off by Bob").await;
         assert!(labels(&shown).is_empty() && !text(&shown).contains("approve it"), "{command}: {shown}");
+        if command == "/stop" {
+            let told = world.bot_texts(TEAM).pop().unwrap_or_default();
+            let asked = told.strip_prefix("Called off: 🔐 May I do this? Ban").expect(&told);
+            assert!(!asked.contains("Asked by"), "{told}");
+        }
         assert_eq!(world.made("banChatMember").len(), 0);
     }
 }

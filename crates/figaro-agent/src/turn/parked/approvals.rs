@@ -8,7 +8,7 @@ use figaro_domain::turn::ParkedTurn;
 use figaro_store::StoreError;
 
 impl Parked {
-    /// Whether somebody else than this person asked for a call that waits for an approval in a conversation.
+    /// A call waits for an approval in this conversation that somebody else than this person asked for.
     #[must_use]
     pub fn has_approval_of_others(&self, conversation: Conversation, user: &UserId) -> bool {
         let waiting = self.waiting();

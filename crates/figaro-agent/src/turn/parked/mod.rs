@@ -260,7 +260,7 @@ impl Parked {
             let here = waiting.iter().filter(|one| one.parked.turn.conversation == conversation);
             let here = here.filter(|one| may_all || !one.is_approval_of_others(&by.user));
             let newest = here.max_by_key(|one| (one.parked.parked_at, one.run()));
-            newest.map(|one| (one.run(), one_line(&one.parked.question.text, NAMED_CHARS)))
+            newest.map(|one| (one.run(), one_line(one.first_line(), NAMED_CHARS)))
         };
         let Some((run, question)) = newest else { return Ok(None) };
         Ok(self.give_up(run, None, Some(&by.name)).await?.then_some(question))

@@ -27,7 +27,12 @@ impl Waiting {
         self.parked.turn.id
     }
 
-    /// Whether it waits for the approval of a call that somebody else than this person asked for.
+    /// The first line of its question: under it an approval has who asked and how to answer.
+    pub(super) fn first_line(&self) -> &str {
+        self.parked.question.text.lines().next().unwrap_or_default()
+    }
+
+    /// It waits for the approval of a call that somebody else than this person asked for.
     pub(super) fn is_approval_of_others(&self, user: &UserId) -> bool {
         let approval = self.parked.question.approval.as_ref();
         approval.is_some_and(|approval| approval.requester.user != *user)
