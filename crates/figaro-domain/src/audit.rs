@@ -49,7 +49,7 @@ pub enum AuditKind {
 }
 
 impl AuditKind {
-    /// Whether it is about a call, and not about people, groups or settings.
+    /// It is about a call, and not about people, groups or settings.
     #[must_use]
     pub const fn is_of_call(self) -> bool {
         match self {

@@ -46,7 +46,7 @@ pub struct Misfit {
 }
 
 impl Misfit {
-    /// What does not fit at a place.
+    /// A fault at a place, in words for the owner of the file.
     pub fn at(at: impl Into<Mark>, words: impl Into<String>) -> Self {
         Self { at: Some(at.into()), words: words.into() }
     }

@@ -115,7 +115,7 @@ impl Texts {
         named(self.rules(), rule)
     }
 
-    /// What a setting of a model does, and its name.
+    /// A parameter of a model as people are told of it: its effect in words, and its name.
     #[must_use]
     pub fn writes(&self, setting: &str, value: &str) -> String {
         let words = named(self.writing(), setting).unwrap_or_default();
@@ -209,7 +209,7 @@ impl<'de> Visitor<'de> for ReadTexts {
     }
 }
 
-/// What stands behind a name in a text with one a line.
+/// The text behind a name, in a list with one `name: text` on each line.
 fn named<'a>(list: &'a str, name: &str) -> Option<&'a str> {
     let mut lines = list.lines().filter_map(|line| line.split_once(": "));
     lines.find(|(one, _)| *one == name).map(|(_, words)| words)

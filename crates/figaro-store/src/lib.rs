@@ -88,7 +88,7 @@ pub use figaro_domain::turn::TurnEnd;
 /// The result of every operation of a store.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// What is done to a store as a whole, by `figaro store` and the benchmarks.
+/// Work on a whole store that no bot has open: inventory, check, copy, export and import. For `figaro store` and the benchmarks.
 pub mod whole {
     pub use super::inventory::{Inventory, Table, inventory};
     pub use super::look::look;

@@ -13,14 +13,14 @@ use figaro_config::StoreUrl;
 /// What is done with it.
 const READ: &str = "be read";
 
-/// A closed store.
+/// A store that no bot has open, read from its first record to its last.
 pub(super) struct Source {
     url: StoreUrl,
     engine: Box<dyn Engine>,
 }
 
 impl Source {
-    /// Opens it.
+    /// Opens the store, and reads all of it once to see that it is whole.
     ///
     /// # Errors
     /// If it cannot be opened, is no whole store, or has lost something.

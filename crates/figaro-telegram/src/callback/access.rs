@@ -91,7 +91,7 @@ buttons! {
         Yes = "yes",
         /// It stays as it is.
         No = "no",
-        /// Who may not talk to the bot is shown.
+        /// Opens the list of people and groups that are shut out.
         Show = "show",
     }
 }

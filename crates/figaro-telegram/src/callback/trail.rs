@@ -4,19 +4,19 @@
 
 use super::{Config, Data, DenyHere, MAX_BYTES, Start};
 
-/// What ends the way.
+/// Parts the letters of the way from the data of the button.
 const END: char = '>';
 
 /// A card with buttons that open cards of other commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParentCard {
-    /// The first card.
+    /// The card of `/start`.
     Start,
-    /// The settings of a chat.
+    /// The card of `/config`.
     Config,
-    /// Who may talk to the bot.
+    /// The card of `/allow`.
     Allow,
-    /// Who may not.
+    /// The card of `/deny`.
     Deny,
 }
 

@@ -29,7 +29,7 @@ pub struct Card {
     pub(crate) how: Option<String>,
     /// Lines of the body that are shown bold.
     pub(crate) headings: Vec<String>,
-    /// Whether its command shows it first: it has Back only where a card of another command opened it.
+    /// Its command shows it first: it has Back only where a card of another command opened it.
     pub(crate) is_first: bool,
     /// Rows of buttons.
     pub(crate) buttons: Vec<Vec<Button>>,

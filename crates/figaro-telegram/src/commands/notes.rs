@@ -18,7 +18,7 @@ use figaro_store::{ConversationStore, NoteStore, StoreError};
 
 /// What a card shows of a note.
 const LINE_CHARS: usize = 300;
-/// So many messages are looked through for what a turn has added.
+/// The notes that a turn has added are looked for in so many of the newest messages.
 const RECENT: usize = 500;
 /// What a button shows of a note.
 const BUTTON_CHARS: usize = 40;
@@ -28,7 +28,7 @@ const BUTTON_CHARS: usize = 40;
 pub(super) struct Notes {
     cards: Cards,
     store: NoteStore,
-    /// What turns did.
+    /// Finds the notes that a turn has added, by its calls.
     conversations: ConversationStore,
     /// Those that were removed by a button just now.
     removed: Removed<NoteId, Note>,

@@ -12,7 +12,7 @@ use figaro_domain::audit::AuditKind;
 use figaro_policy::access::Standing;
 use figaro_policy::tools::AdminRight;
 
-/// What is shown of a message that a call acts on.
+/// The most characters shown of a message that a call acts on.
 const ABOUT_CHARS: usize = 60;
 
 /// The chats that calls act on.

@@ -72,7 +72,7 @@ pub struct TelegramTools {
     pub outbox: OutboxStore,
     /// The people who wrote in groups: a name in the place of a person's id means one of them.
     pub people: PeopleStore,
-    /// What messages say, as people are shown them.
+    /// Finds the words of a message that a call acts on, for the card that asks for approval.
     pub said: ErasureStore,
     /// Where what is decided is noted.
     pub audit: AuditStore,

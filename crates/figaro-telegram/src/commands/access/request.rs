@@ -29,7 +29,7 @@ use figaro_store::{SettingsStore, StoreError};
 /// Owners are asked about so many people within [`WINDOW`]: nobody can flood them from many accounts.
 const MAX_ASKED: usize = 10;
 const WINDOW: TimeDelta = TimeDelta::hours(1);
-/// So much of what somebody wrote is shown to owners.
+/// The most characters of a stranger's message that owners are shown.
 const SAID_CHARS: usize = 200;
 
 /// What became of a decision.

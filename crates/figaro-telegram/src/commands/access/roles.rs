@@ -210,7 +210,7 @@ impl AccessCard {
     }
 }
 
-/// What is said of somebody who has a role, with `{id}` for the person.
+/// The sentence that tells the role of somebody, with `{id}` for the person.
 const fn words_of(texts: &Texts, role: AccessRole, chat: Option<ChatId>) -> &str {
     match (role, chat) {
         (AccessRole::Admin, Some(_)) => texts.made_admin_here(),

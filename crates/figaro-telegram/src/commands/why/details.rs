@@ -110,7 +110,7 @@ impl Details {
         Ok(calls.iter().filter_map(|made| call(texts, &tools, made, open)).collect())
     }
 
-    /// What was refused or asked about. Owners also read why.
+    /// The calls that were refused or asked about. Owners also read why.
     async fn rules(
         &self,
         asker: &Asker,

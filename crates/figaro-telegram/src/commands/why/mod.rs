@@ -32,7 +32,7 @@ use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{SettingsStore, StoreError};
 
-/// What is shown of the message that is asked about.
+/// The most characters shown of the message that is asked about.
 const WORDS_CHARS: usize = 60;
 
 /// Says why a message was or was not answered.
