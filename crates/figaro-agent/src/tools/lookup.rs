@@ -9,12 +9,20 @@ use serde_json::{Value, json};
 use super::{About, Tool, ToolContext, ToolError, as_data, typed};
 use figaro_domain::conversation::{EntryKey, Message, Role};
 use figaro_domain::tool::{Effect, StatusKey, ToolKind};
+use figaro_provider::fit::key_in;
 use figaro_store::ConversationStore;
 
 /// One call gives at most so many characters, and the key for those behind them.
 const PAGE_CHARS: usize = 6_000;
 /// What stands in the key of a later page, before the number of characters that come before it.
 const FROM: &str = "-from-";
+/// What stands in the result of a page before the key of the next one.
+const NEXT: &str = "\"next_key\":\"session-";
+
+/// Whether these words give a key to look up: in place of what was left out of them, or for the page behind them.
+pub(crate) fn has_key(words: &str) -> bool {
+    key_in(words).is_some() || words.contains(NEXT)
+}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -112,6 +120,7 @@ mod tests {
             let (entry, from) = read(&key).unwrap();
             let value = page(entry, from, &message);
             joined += value["text"].as_str().unwrap();
+            assert_eq!(has_key(&value.to_string()), value["next_key"].is_string());
             match value["next_key"].as_str() {
                 Some(next) => key = next.to_owned(),
                 None => break,

@@ -1,16 +1,15 @@
 //! Results that a turn has seen only in part.
 
 use figaro_provider::Item;
-use figaro_provider::fit::key_in;
 
 use super::Run;
+use crate::tools::lookup::has_key;
 
 impl Run {
-    /// A key stands in a result of this turn in place of what is left out: the whole can be looked up.
+    /// A key stands in a result of this turn: what is left out can be looked up.
     #[must_use]
     pub(crate) fn has_keys(&self) -> bool {
-        let is_part =
-            |item: &Item| matches!(item, Item::ToolResult { output, .. } if key_in(output).is_some());
+        let is_part = |item: &Item| matches!(item, Item::ToolResult { output, .. } if has_key(output));
         self.items.iter().skip(self.begins).any(is_part)
     }
 }

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use crate::tools::lookup::has_key;
 use figaro_base::text::{estimate_tokens, keep_ends};
 use figaro_domain::conversation::{EntryKey, Message, Role, begins_exchange};
 use figaro_domain::tool::Call;
 use figaro_prompts::fence;
 use figaro_provider::Item;
-use figaro_provider::fit::{Part, Stage, gap, key_in, shrink};
+use figaro_provider::fit::{Part, Stage, gap, shrink};
 
 /// An assistant text longer than this loses its middle, unless it is recent.
 const LONG_ANSWER_CHARS: usize = 400;
@@ -99,7 +100,7 @@ pub(super) fn within_budget(
     }
     let from = kept.last().map(|exchange| exchange.index);
     let parts: Vec<Part> = kept.into_iter().rev().flat_map(|exchange| exchange.parts).collect();
-    let has_keys = parts.iter().any(|part| key_in(part.item.text()).is_some());
+    let has_keys = parts.iter().any(|part| has_key(part.item.text()));
     let tokens = tokens(&parts);
     let (items, keys) = parts.into_iter().map(|part| (part.item, part.key)).unzip();
     Ok(History { items, keys, has_keys, is_short, from, tokens })
@@ -398,7 +399,7 @@ mod tests {
         let shown = |later: usize| within_budget(&history[..2 + 2 * later], 1_000, &render).unwrap().items;
         let (once, again) = (shown(1), shown(2));
         assert_eq!(once[0].text(), "tell me a story");
-        assert!(once[1].text().ends_with("the end") && key_in(once[1].text()).is_some(), "{once:?}");
+        assert!(once[1].text().ends_with("the end") && has_key(once[1].text()), "{once:?}");
         assert_eq!(once, again[..once.len()], "the prompt keeps its beginning");
     }
 
