@@ -48,6 +48,9 @@ pub async fn audit(
     variables: &HashMap<String, String>,
 ) -> Result<(), Failure> {
     let url = engine::found(&url_of(store, variables)?);
+    if !engine::has_store(&url) {
+        return Err(Refusal(format!("there is no store {url}")).into());
+    }
     let Some(bot) = bot_of(variables) else {
         return Err(
             Refusal("TELEGRAM_BOT_TOKEN is not set. A store may hold several bots, and the number before the `:` of the token says whose \
@@ -55,9 +58,6 @@ pub async fn audit(
                     .to_owned()).into()
         );
     };
-    if !engine::has_store(&url) {
-        return Err(Refusal(format!("there is no store {url}")).into());
-    }
     let store = Store::open(&url, bot).await.map_err(refused)?;
     match task {
         AuditTask::List { limit, since, json } => list(&store, limit, since, json).await?,

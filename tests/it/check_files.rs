@@ -98,6 +98,9 @@ async fn all_files_of_the_owner_that_are_broken_are_told_at_once() {
         assert!(is_told(&message), "{file}, {place}: {message}");
         assert!(is_told(&said), "{file}, {place}: {said}");
     }
+    // Wrong settings do not hide them.
+    let (said, _) = checked(&world, world.bot().set("LLM_PROVIDER", "olama")).await;
+    assert!(said.contains("prompts/packs/mine.yaml:2:7: ") && said.contains("policy.yaml:2:5: "), "{said}");
     let faults = message.lines().filter(|line| line.starts_with("  - ")).count();
     assert!(message.starts_with(&format!("{faults} mistakes in your own files:\n")), "{message}");
     assert!(

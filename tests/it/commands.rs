@@ -409,7 +409,10 @@ async fn status_is_two_words_for_members_and_everything_for_owners() {
             world.telegram.messages(ANN).into_iter().find(|m| m["message_id"] == card["message_id"]).unwrap();
         if text(&now).contains("Telegram tools restarted: 1") {
             let error = line(&now, "Last error");
-            assert!(error.starts_with("unauthorized, ") && !error.contains("202"), "{now}");
+            assert!(
+                error.starts_with("the model’s provider refuses the key, ") && !error.contains("202"),
+                "{now}"
+            );
             break;
         }
         assert!(Instant::now() < deadline, "{now}");

@@ -62,7 +62,7 @@ async fn all(provider: &str, rows: Vec<Row>) {
     for row in &rows {
         let told = world.ask(row.name).await["text"].as_str().unwrap().to_owned();
         // Behind a failure stands where more is to be found.
-        let told = told.split("\nIn the log").next().unwrap_or_default().trim_start_matches("⚠\u{fe0f} ");
+        let told = told.split(" /why says").next().unwrap_or_default().trim_start_matches("⚠\u{fe0f} ");
         asked += row.sent.len();
         // The rows behind it would get what is meant for others.
         assert_eq!(replay.requests().len(), asked, "{}: {told} {wrong:?}\n{}", row.name, bot.log());

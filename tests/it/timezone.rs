@@ -26,7 +26,7 @@ const HOW: &str =
 /// A text with `NN:NN` for the times in it.
 fn timeless(text: &str) -> String {
     let is_time = |word: &str| {
-        let (hour, minute) = word.trim_end_matches('.').split_once(':').unwrap_or_default();
+        let (hour, minute) = word.trim_end_matches(['.', ')']).split_once(':').unwrap_or_default();
         hour.len() == 2 && minute.len() == 2 && (hour.to_owned() + minute).bytes().all(|b| b.is_ascii_digit())
     };
     let word = |word: &str| {
@@ -174,8 +174,11 @@ async fn people_are_told_in_their_language_and_what_they_are_told_to_type_is_und
     assert_eq!(
         timeless(text(&card)),
         "Fuso horário\nNinguém disse onde fica este chat. Uso Europe/Lisbon, onde o relógio marca NN:NN agora.\n\n\
-         Escolha, ou digite uma cidade (/timezone Lisboa) ou que horas são aí (/timezone aqui são 14:20)."
+         Escolha, ou digite uma cidade (/timezone Lisboa) ou que horas são aí (/timezone aqui são NN:NN)."
     );
+    let (_, example) = text(&card).rsplit_once('(').unwrap();
+    let which = world.told(RUI, RUI, example.trim_end_matches([')', '.'])).await;
+    assert_eq!(text(&which), "Qual deles?", "the time of the card is one that clocks show");
     assert!(labels(&card)[0].starts_with("Sao Paulo "), "{card}");
     let set = world.told(RUI, RUI, "/timezone Lisboa").await;
     assert_eq!(timeless(text(&set)), "Lisbon: o relógio marca NN:NN.");

@@ -227,7 +227,7 @@ async fn of_an_answer_its_tools_memories_pins_rules_and_cost_are_told_to_whoever
                     "since it mentioned me"
                 },
                 "looking at notes: done",
-                "working in the chat: refused",
+                "Send a photo: refused",
                 "refused: Send a photo",
             ] {
                 assert!(told.contains(part), "{part}: {told}");

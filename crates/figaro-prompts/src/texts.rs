@@ -115,6 +115,12 @@ impl Texts {
         named(self.rules(), rule)
     }
 
+    /// The last error in words, by its label in the log; the label where there are none.
+    #[must_use]
+    pub fn error(&self, label: &str) -> String {
+        named(self.errors(), label).map_or_else(|| label.replace('_', " "), str::to_owned)
+    }
+
     /// A parameter of a model as people are told of it: its effect in words, and its name.
     #[must_use]
     pub fn writes(&self, setting: &str, value: &str) -> String {
@@ -125,7 +131,13 @@ impl Texts {
     /// What a method of the Bot API does; by its name in small letters where the language has no words for it.
     #[must_use]
     pub fn method(&self, method: &str) -> String {
-        named(self.methods(), method).map_or_else(|| method_words(method), str::to_owned)
+        self.known_method(method).map_or_else(|| method_words(method), str::to_owned)
+    }
+
+    /// What a method of the Bot API does; `None` where the language has no words for it, as for a tool that is no method.
+    #[must_use]
+    pub fn known_method(&self, method: &str) -> Option<&str> {
+        named(self.methods(), method)
     }
 
     /// Why a run of a task failed, as the rest of a sentence.

@@ -27,7 +27,7 @@ use super::providers::{settings_and_hints, table, variables};
 use super::servers;
 use super::start_log;
 use super::terminal::{all_said, counted, say};
-use figaro_config::{ENV_FILE, ModelChoice, Settings, Values, Variables};
+use figaro_config::{ENV_FILE, ModelChoice, PolicySettings, ServersSettings, Settings, Values, Variables};
 use figaro_gateway::unanswered;
 use figaro_policy::budget::Caps;
 use figaro_prompts::{OWN_FOLDER, Prompts};
@@ -40,8 +40,14 @@ use figaro_provider::price::Prices;
 /// # Errors
 /// When something is wrong; the lines have said what. Also when an added provider cannot be registered.
 pub async fn check(values: &Values, additions: &Additions) -> Result<(), Refusal> {
-    let (settings, hints) = settings_and_hints(values, additions)?;
     let providers = table(additions)?;
+    let (settings, hints) = match settings_and_hints(values, additions) {
+        Ok(read) => read,
+        Err(refusal) => {
+            broken_files(values, additions, &providers)?;
+            return Err(refusal);
+        }
+    };
     if values.all().get("RUST_LOG").is_some_and(|filter| !filter.trim().is_empty()) {
         start_log(&settings)?;
     }
@@ -77,11 +83,8 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Refusal
 fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture<'a, Option<Finding>>> {
     let mut probes =
         vec![store::probe(settings).map(Some).boxed(), telegram::probe(settings).map(Some).boxed()];
-    probes.extend(rules(settings).map(|finding| std::future::ready(Some(finding)).boxed()));
-    probes.extend(other_servers(settings).map(|finding| std::future::ready(Some(finding)).boxed()));
-    probes.extend(
-        prompts(settings, providers).into_iter().map(|finding| std::future::ready(Some(finding)).boxed()),
-    );
+    let files = files(&settings.policy, &settings.servers, providers);
+    probes.extend(files.into_iter().map(|finding| std::future::ready(Some(finding)).boxed()));
     match http_client(&settings.model.proxies) {
         Ok(http) => {
             let model = |choice| model::probe(settings, providers, choice, http.clone()).map(Some).boxed();
@@ -95,15 +98,31 @@ fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture
     probes
 }
 
+/// Tells what is wrong with the owner's files where the settings are wrong too, so that all mistakes are told at once.
+fn broken_files(values: &Values, additions: &Additions, providers: &Providers) -> Result<(), Refusal> {
+    let (values, variables) = (values.all(), variables(additions)?);
+    let read = (PolicySettings::alone(&values, &variables), ServersSettings::alone(&values, &variables));
+    let (Ok(policy), Ok(servers)) = read else { return Ok(()) };
+    let found = files(&policy, &servers, providers);
+    found.iter().filter(|finding| finding.result.is_err()).for_each(Finding::say);
+    all_said()
+}
+
+/// What the owner's files are like: rules, other MCP servers, prompts.
+fn files(policy: &PolicySettings, servers: &ServersSettings, providers: &Providers) -> Vec<Finding> {
+    let found = rules(policy).into_iter().chain(other_servers(servers));
+    found.chain(prompts(servers, providers)).collect()
+}
+
 /// Prompts, agents and personas, the owner's own among them.
-fn load_prompts(settings: &Settings, providers: &Providers) -> Result<Prompts, String> {
-    let names = agents::names(providers, servers::names(&settings.servers));
+fn load_prompts(servers: &ServersSettings, providers: &Providers) -> Result<Prompts, String> {
+    let names = agents::names(providers, servers::names(servers));
     Prompts::load_for(Some(Path::new(OWN_FOLDER)), &names)
 }
 
 /// What agents and personas set and their model has nothing like.
 fn unheard(settings: &Settings, providers: &Providers) -> Vec<String> {
-    let read = (http_client(&settings.model.proxies), load_prompts(settings, providers));
+    let read = (http_client(&settings.model.proxies), load_prompts(&settings.servers, providers));
     // What is wrong with either is told as a finding.
     let (Ok(http), Ok(prompts)) = read else { return Vec::new() };
     unheard::hints(settings, providers, &http, &prompts)
@@ -112,21 +131,21 @@ fn unheard(settings: &Settings, providers: &Providers) -> Vec<String> {
 /// Names of models that HTTP callers use and nobody answers to.
 fn aliases(settings: &Settings, providers: &Providers) -> Vec<String> {
     // What is wrong with the prompts is told as a finding.
-    load_prompts(settings, providers)
+    load_prompts(&settings.servers, providers)
         .map(|prompts| unanswered(&settings.http.models, &prompts.agents()))
         .unwrap_or_default()
 }
 
 /// What is wrong with the owner's own prompts, agents and personas, a finding each.
-fn prompts(settings: &Settings, providers: &Providers) -> Vec<Finding> {
-    let faults = load_prompts(settings, providers).err().unwrap_or_default();
+fn prompts(servers: &ServersSettings, providers: &Providers) -> Vec<Finding> {
+    let faults = load_prompts(servers, providers).err().unwrap_or_default();
     faults.lines().map(|fault| Finding::new("prompts", Err(fault.to_owned()))).collect()
 }
 
 /// What the owner's file of rules is like, if there is one.
-fn rules(settings: &Settings) -> Option<Finding> {
-    let file = settings.policy.file.display();
-    match policy::load(&settings.policy) {
+fn rules(settings: &PolicySettings) -> Option<Finding> {
+    let file = settings.file.display();
+    match policy::load(settings) {
         Ok((None, _)) => None,
         Ok((Some(_), rules)) => {
             Some(Finding::new("policy", Ok(format!("{file}, {}", counted(rules.owners(), "rule")))))
@@ -136,9 +155,9 @@ fn rules(settings: &Settings) -> Option<Finding> {
 }
 
 /// What the owner's file of other MCP servers is like, if there is one. None of them is started.
-fn other_servers(settings: &Settings) -> Option<Finding> {
-    let file = settings.servers.file.display();
-    match servers::load(&settings.servers) {
+fn other_servers(settings: &ServersSettings) -> Option<Finding> {
+    let file = settings.file.display();
+    match servers::load(settings) {
         Ok(loaded) => {
             let count = loaded.servers.len();
             loaded.text.map(|_| Finding::new("mcp", Ok(format!("{file}, {}", counted(count, "server")))))

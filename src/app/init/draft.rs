@@ -40,6 +40,12 @@ impl Draft {
         self.answers.push((name, value.to_owned()));
     }
 
+    /// Variables that the environment sets and `.env` has not: without them a later start is another bot's.
+    pub(super) fn outside_the_file(&self, file: &EnvFile) -> Vec<&'static str> {
+        let known = self.variables.iter().map(|variable| variable.name);
+        known.filter(|name| self.is_fixed(name) && file.value(name).is_none()).collect()
+    }
+
     /// All values.
     pub(super) fn all(&self) -> HashMap<String, String> {
         let mut all = self.values.all();

@@ -51,6 +51,12 @@ pub async fn init(
     let is_service = unit::ask(&mut dialogue).await?;
     let file = file::write(path, &draft)?;
     say(&format!("\n✓ {ENV_FILE} is written; no other account can read it."));
+    if let outside @ [_, ..] = draft.outside_the_file(&file).as_slice() {
+        say(&format!(
+            "! The environment sets {}, which {ENV_FILE} does not have: set that for `figaro` as well.",
+            outside.join(", ")
+        ));
+    }
     let (settings, hints) = settings_and_hints(&Values { environment, file }, additions)?;
     hints.iter().for_each(|hint| say(&format!("! {hint}")));
     invite::show(&settings, &clock, &username).await?;

@@ -253,7 +253,7 @@ async fn placed(room: &mut Room<'_>, texts: &Texts) {
     let (hour, minute) = now[..5].split_once(':').unwrap();
     let there = format!("{:02}:{minute}", (hour.parse::<u32>().unwrap() + 2) % 24);
     let [example] = texts.quoted("zone_answer").try_into().unwrap();
-    room.reply(&example.replace("14:20", &there), Some(id(&question)), "Which one is it?").await;
+    room.reply(&example.replace("{time}", &there), Some(id(&question)), "Which one is it?").await;
 }
 
 /// The examples of the README, in their order: the later ones are about what the earlier ones made.

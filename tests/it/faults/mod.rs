@@ -251,8 +251,8 @@ faults! { models:
     }
     a_key_is_refused {
         person: ["⚠️ Meu modelo recusa a chave. Só o dono pode resolver isso. Sua mensagem está guardada."],
-        owner: ["⚠️ My model refuses its key. Only the owner can mend that. Your message is kept.\n\
-                 In the log: turn […]"],
+        owner: ["⚠️ My model refuses its key. Only the owner can mend that. Your message is kept. \
+                 /why says more.", "About the message of […]: “mine”[…]In the log: turn […]"],
         log: ["a turn failed"], exit: 0
     }
     a_model_fails_in_a_group {

@@ -110,9 +110,9 @@ impl Status {
         let count =
             |words: &str, count: u64| (count > 0).then(|| fill(words, &[("count", &count.to_string())]));
         let waiting = u64::try_from(self.mailboxes.waiting() + undelivered).unwrap_or(u64::MAX);
-        let error = vitals
-            .last_error()
-            .map(|(at, label)| fill(texts.status_error(), &[("error", label), ("time", &moment(at))]));
+        let error = vitals.last_error().map(|(at, label)| {
+            fill(texts.status_error(), &[("error", &texts.error(label)), ("time", &moment(at))])
+        });
         // Zeros and faults that are not there get no line.
         let lines = [
             Some(fill(texts.status_owner(), &values)),

@@ -44,6 +44,7 @@ impl Clocks<'_> {
     #[must_use]
     pub(crate) fn question(&self, place: &Place, assumed: Tz) -> Card {
         let how = if place.is_group() { self.texts.zone_answer_group() } else { self.texts.zone_answer() };
+        let how = self.by_time(how, assumed);
         let body = format!("{}\n\n{how}", self.here(self.texts.zone_question(), assumed));
         Card::text(body).rows(self.choices(&zone::guesses(self.language)))
     }
@@ -57,10 +58,16 @@ impl Clocks<'_> {
         };
         let clear = config.timezone.map(|_| Button::new(texts.button_clear(), Press::Clear));
         Card::titled(texts.config_timezone(), here)
-            .how(texts.zone_type())
+            .how(self.by_time(texts.zone_type(), config.timezone.unwrap_or(default)))
             .rows(self.choices(&zone::guesses(self.language)))
             .row(clear.into_iter().collect())
             .first()
+    }
+
+    /// How somebody can say where they are, with the time that these clocks show as the example: a fixed one would be the
+    /// time of no place for most of the hour.
+    fn by_time(&self, how: &str, zone: Tz) -> String {
+        fill(how, &[("time", &self.now.with_timezone(&zone).format("%H:%M").to_string())])
     }
 
     /// Zones to choose from, for words that leave it open.
@@ -225,9 +232,10 @@ impl Zones {
             ZoneMatch::Unknown => {
                 let words = one_line(argument, WORDS_CHARS);
                 let complaint = fill(texts.zone_unknown(), &[("value", &words)]);
-                let card = Card::text(format!("{complaint} {}", texts.zone_type()));
                 let clocks = self.clocks(asker);
-                Ok(card.rows(clocks.choices(&zone::guesses(clocks.language))))
+                let how = clocks.by_time(texts.zone_type(), self.default_zone);
+                Ok(Card::text(format!("{complaint} {how}"))
+                    .rows(clocks.choices(&zone::guesses(clocks.language))))
             }
         }
     }

@@ -62,19 +62,17 @@ pub(super) fn card(texts: &Texts, approval: &Approval, now: &DateTime<Tz>) -> St
 /// All of it, in Markdown: the chats and people with their numbers, and the calls with all their arguments.
 #[must_use]
 pub fn details(texts: &Texts, approval: &Approval) -> String {
-    let name = |target: &Target| match &target.title {
-        Some(title) => format!("{} ({})", shown(title), target.chat),
-        None => target.chat.to_string(),
-    };
-    let asker = &approval.requester;
-    let asker = format!("{} ({})", requester(approval), asker.user.telegram_id().unwrap_or_default());
+    let chats = approval.targets.iter().map(|target| {
+        let title = target.title.as_deref().map_or_else(|| texts.approval_here().to_owned(), shown);
+        format!("{title} ({})", target.chat)
+    });
+    let asker = approval.requester.user.telegram_id().unwrap_or_default();
+    let asker = format!("{} ({asker})", shown(&requester(approval)));
     let people = approval.people.iter().map(|person| format!("{} ({})", shown(&person.name), person.user));
-    let lines = [
-        fill(texts.approval_where(), &[("chats", &listed(approval, name))]),
-        fill(texts.approval_asked_by(), &[("name", &shown(&asker))]),
-    ];
+    let numbered: Vec<String> = chats.chain([asker]).chain(people).collect();
+    let numbers = fill(texts.approval_numbers(), &[("names", &numbered.join(" · "))]);
     let calls = approval.calls.iter().map(whole);
-    lines.into_iter().chain(people).chain([String::new()]).chain(calls).collect::<Vec<_>>().join("\n")
+    [numbers, String::new()].into_iter().chain(calls).collect::<Vec<_>>().join("\n")
 }
 
 fn listed(approval: &Approval, name: impl Fn(&Target) -> String) -> String {

@@ -79,8 +79,7 @@ fn failed(facts: &Facts<'_>, error: &TurnError, written: &Answer) -> Reply {
         words = format!("{words} {}", texts.error_other_model());
     }
     if is_owner {
-        let turn = format!("`{}`", facts.turn.id);
-        words = format!("{words}\n{}", fill(texts.error_turn(), &[("turn", &turn)]));
+        words = format!("{words} {}", texts.error_more());
     }
     let markdown = match so_far {
         "" => format!("⚠️ {words}"),

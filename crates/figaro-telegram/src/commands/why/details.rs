@@ -192,7 +192,12 @@ fn call(texts: &Texts, tools: &Registry, made: &ToolCall, open: &str) -> Option<
     let name = &made.call.name;
     let tool = tools.get(name, std::slice::from_ref(name))?;
     let hint = hint(&made.call).unwrap_or_else(|| "…".to_owned());
-    let words = fill(texts.get(tool.status().0)?, &[("hint", &hint)]);
+    let status = texts.get(tool.status().0)?;
+    // Most methods of the Bot API show one status; here it counts which one it was.
+    let words = match texts.known_method(name) {
+        Some(words) => words.to_owned(),
+        None => fill(status, &[("hint", &hint)]),
+    };
     let end = match made.status {
         ToolStatus::Running => open,
         ToolStatus::Complete => texts.why_call_done(),
