@@ -1,12 +1,14 @@
 //! Chats and their settings.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::generation::Generation;
 use super::model::ModelName;
-use figaro_base::ids::{ChatId, PersonaId, TopicId};
+use figaro_base::ids::{ChatId, PersonaId, RunId, TopicId};
 
 /// A chat and a forum topic of it, as a message in it describes them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,6 +130,9 @@ pub struct ChatConfig {
     pub language: Option<String>,
     /// The tone of answers, in free words; `None` for the usual one.
     pub personality: Option<String>,
+    /// In which turns the model wrote these texts: each is forgotten with the question of its turn.
+    #[serde(skip_serializing_if = "TextTurns::is_empty")]
+    pub written_in: TextTurns,
     /// The IANA time zone of the chat; `None` for the bot's default.
     pub timezone: Option<Tz>,
     /// When to answer in a group.
@@ -145,6 +150,48 @@ pub struct ChatConfig {
     pub settings: Generation,
     /// When its people were asked which time zone they are in, UTC; `None` if they never were.
     pub zone_asked: Option<DateTime<Utc>>,
+}
+
+/// By the texts of a chat's settings, the turns in which the model wrote them; `None` for what a person has set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TextTurns {
+    /// The turn of the instructions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub custom_prompt: Option<RunId>,
+    /// The turn of the language.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<RunId>,
+    /// The turn of the tone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub personality: Option<RunId>,
+}
+
+impl TextTurns {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl ChatConfig {
+    /// Clears the texts that the model wrote in these turns; `true` if there were any. What was there before is not set again:
+    /// it is not known to be wanted.
+    pub fn forget_turns(&mut self, turns: &BTreeSet<RunId>) -> bool {
+        let TextTurns { custom_prompt, language, personality } = &mut self.written_in;
+        let texts = [
+            (&mut self.custom_prompt, custom_prompt),
+            (&mut self.language, language),
+            (&mut self.personality, personality),
+        ];
+        let mut is_changed = false;
+        for (text, written_in) in texts {
+            if written_in.take_if(|turn| turns.contains(turn)).is_some() {
+                *text = None;
+                is_changed = true;
+            }
+        }
+        is_changed
+    }
 }
 
 /// A change of some of a chat's settings; the default changes nothing. `Some(None)` clears a setting.
@@ -219,11 +266,13 @@ impl ConfigPatch {
         }
     }
 
-    /// Applies the change to the settings of a chat. Fields that are `None` leave their setting as it is.
-    pub fn apply(self, config: &mut ChatConfig) {
-        set(&mut config.custom_prompt, self.custom_prompt);
-        set(&mut config.language, self.language);
-        set(&mut config.personality, self.personality);
+    /// Applies the change to the settings of a chat. Fields that are `None` leave their setting as it is. The model makes it in
+    /// this turn; `None` for a person.
+    pub fn apply(self, config: &mut ChatConfig, turn: Option<RunId>) {
+        let TextTurns { custom_prompt, language, personality } = &mut config.written_in;
+        write(&mut config.custom_prompt, custom_prompt, self.custom_prompt, turn);
+        write(&mut config.language, language, self.language, turn);
+        write(&mut config.personality, personality, self.personality, turn);
         set(&mut config.timezone, self.timezone);
         set(&mut config.answer_when, self.answer_when);
         set(&mut config.agent, self.agent);
@@ -239,6 +288,19 @@ impl ConfigPatch {
         {
             config.settings = settings;
         }
+    }
+}
+
+/// Sets a text, and notes in which turn. What says the same as before is still whose it was.
+pub(crate) fn write(
+    text: &mut Option<String>,
+    written_in: &mut Option<RunId>,
+    change: Option<Option<String>>,
+    turn: Option<RunId>,
+) {
+    if let Some(value) = change.filter(|value| value != text) {
+        *written_in = turn.filter(|_| value.is_some());
+        *text = value;
     }
 }
 

@@ -62,9 +62,18 @@ impl Setting {
     /// Sets it as it is in another chat's or time's settings.
     fn copy(self, from: &ChatConfig, to: &mut ChatConfig) {
         match self {
-            Self::Instructions => to.custom_prompt.clone_from(&from.custom_prompt),
-            Self::Language => to.language.clone_from(&from.language),
-            Self::Tone => to.personality.clone_from(&from.personality),
+            Self::Instructions => {
+                to.custom_prompt.clone_from(&from.custom_prompt);
+                to.written_in.custom_prompt = from.written_in.custom_prompt;
+            }
+            Self::Language => {
+                to.language.clone_from(&from.language);
+                to.written_in.language = from.written_in.language;
+            }
+            Self::Tone => {
+                to.personality.clone_from(&from.personality);
+                to.written_in.personality = from.written_in.personality;
+            }
             Self::Zone => to.timezone = from.timezone,
             Self::Persona => to.persona.clone_from(&from.persona),
             Self::Answers => to.answer_when = from.answer_when,
@@ -213,7 +222,7 @@ mod tests {
             let mut wanted: Vec<Option<ChatConfig>> = vec![None; Setting::ALL.len()];
             for (patch, is_models) in steps {
                 let before = config.clone();
-                patch.apply(&mut config);
+                patch.apply(&mut config, is_models.then_some(turn.run));
                 for (setting, wanted) in Setting::ALL.into_iter().zip(&mut wanted) {
                     match (setting.differs(&before, &config), is_models) {
                         (true, true) => drop(wanted.get_or_insert_with(|| before.clone())),
@@ -244,5 +253,31 @@ mod tests {
         for (hours, restored) in [(24, vec![]), (23, vec![Setting::Language]), (1, vec![])] {
             assert_eq!(change.undo(&mut german.clone(), at(hours)), restored, "after {hours} hours");
         }
+    }
+
+    #[test]
+    fn what_the_model_wrote_is_forgotten_with_its_turn_and_what_a_person_set_stays() {
+        let (model, later) = (RunId::new(), RunId::new());
+        let tone =
+            |tone: &str| ConfigPatch { personality: Some(Some(tone.into())), ..ConfigPatch::default() };
+        let language =
+            |words: &str| ConfigPatch { language: Some(Some(words.into())), ..ConfigPatch::default() };
+        let mut config = ChatConfig::default();
+        tone("as a pirate").apply(&mut config, Some(model));
+        language("German").apply(&mut config, None);
+        // Whoever says again what holds already has not set it.
+        tone("as a pirate").apply(&mut config, Some(later));
+        language("German").apply(&mut config, Some(later));
+        let mut change =
+            ConfigChange::new(ChatId(1), &ChangingTurn { run: model, moved: Vec::new(), at: at(0) });
+        change.add(
+            &ChatConfig::default(),
+            &config,
+            ChangingTurn { run: model, moved: Vec::new(), at: at(0) },
+        );
+        assert!(!config.clone().forget_turns(&[later].into()));
+        assert!(config.forget_turns(&[model].into()) && change.after.forget_turns(&[model].into()));
+        assert_eq!((config.personality.as_deref(), config.language.as_deref()), (None, Some("German")));
+        assert_eq!(change.after.personality, None, "and no undo brings it back");
     }
 }

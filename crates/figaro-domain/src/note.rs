@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use figaro_base::ids::{ChatId, NoteId, UserId};
+use figaro_base::ids::{ChatId, NoteId, RunId, UserId};
 
 /// The most notes a chat may hold.
 pub const MAX_NOTES: usize = 500;
@@ -25,6 +25,9 @@ pub struct Note {
     pub content: String,
     /// The person who asked for it, if known.
     pub author: Option<UserId>,
+    /// The turn that added it: it is forgotten with the question of that turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<RunId>,
     /// When it was added, UTC.
     pub created_at: DateTime<Utc>,
 }

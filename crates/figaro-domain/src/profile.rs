@@ -1,12 +1,14 @@
 //! What is known of a person: what Telegram shows of them, and what they asked for themselves.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
-use super::chat::Place;
+use super::chat::{Place, write};
 use super::message::Speaker;
-use figaro_base::ids::{ChatId, UserId};
+use figaro_base::ids::{ChatId, RunId, UserId};
 
 /// The most characters of the name that somebody wants to be called by.
 pub const MAX_CALLED_CHARS: usize = 64;
@@ -99,6 +101,12 @@ pub struct Preferences {
     pub timezone: Option<Tz>,
     /// The language to answer them in, in free words; at most [`MAX_LANGUAGE_CHARS`] characters.
     pub language: Option<String>,
+    /// The turn in which the name was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub called_in: Option<RunId>,
+    /// The turn in which the language was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language_in: Option<RunId>,
 }
 
 /// A change of some of a person's wishes; the default changes nothing. `Some(None)` takes one back.
@@ -175,21 +183,38 @@ impl UserProfile {
             called: all.called.or_else(|| more.called.clone()),
             timezone: all.timezone.or(more.timezone),
             language: all.language.or_else(|| more.language.clone()),
+            ..all
         })
     }
 
-    /// Takes in what they asked for in a chat. Beyond 20 chats the oldest wishes go.
-    pub fn wish(&mut self, chat: ChatId, change: PreferencesPatch) {
+    /// Takes in what they asked for in a turn in a chat. Beyond 20 chats the oldest wishes go.
+    pub fn wish(&mut self, chat: ChatId, change: PreferencesPatch, turn: RunId) {
         let known = self.wishes.iter().position(|(said_in, _)| *said_in == chat);
         let mut wishes = known.map(|at| self.wishes.remove(at).1).unwrap_or_default();
-        wishes.called = change.called.unwrap_or(wishes.called);
+        write(&mut wishes.called, &mut wishes.called_in, change.called, Some(turn));
+        write(&mut wishes.language, &mut wishes.language_in, change.language, Some(turn));
         wishes.timezone = change.timezone.unwrap_or(wishes.timezone);
-        wishes.language = change.language.unwrap_or(wishes.language);
         if wishes != Preferences::default() {
             self.wishes.push((chat, wishes));
         }
         let surplus = self.wishes.len().saturating_sub(MAX_WISHES);
         self.wishes.drain(..surplus);
+    }
+
+    /// Takes back the name and the language that they asked for in these turns in a chat; `true` if there were any.
+    pub fn forget_turns(&mut self, chat: ChatId, turns: &BTreeSet<RunId>) -> bool {
+        let Some((_, wishes)) = self.wishes.iter_mut().find(|(said_in, _)| *said_in == chat) else {
+            return false;
+        };
+        let forget = |text: &mut Option<String>, turn: &mut Option<RunId>| {
+            let is_said = turn.take_if(|turn| turns.contains(turn)).is_some();
+            text.take_if(|_| is_said);
+            is_said
+        };
+        let is_called = forget(&mut wishes.called, &mut wishes.called_in);
+        let is_changed = forget(&mut wishes.language, &mut wishes.language_in) || is_called;
+        self.wishes.retain(|(_, wishes)| *wishes != Preferences::default());
+        is_changed
     }
 
     /// Gives what they asked for in a chat to the id that it has from now on, unless they asked there too. Gives whether
@@ -245,14 +270,18 @@ mod tests {
     #[test]
     fn what_is_said_in_private_is_used_in_no_group() {
         let mut profile = UserProfile::new(&seen("Ann", 0));
-        profile.wish(ChatId(-5), called("Chief"));
-        profile.wish(ChatId(11), called("Bunny"));
+        profile.wish(ChatId(-5), called("Chief"), RunId::new());
+        profile.wish(ChatId(11), called("Bunny"), RunId::new());
         let name = |chat| profile.wishes_in(&place(chat)).called;
         assert_eq!(name(-5).as_deref(), Some("Chief"));
         assert_eq!(name(11).as_deref(), Some("Bunny"));
         assert_eq!(name(-6), None);
         let mut other = profile.clone();
-        other.wish(ChatId(11), PreferencesPatch { called: Some(None), ..PreferencesPatch::default() });
+        other.wish(
+            ChatId(11),
+            PreferencesPatch { called: Some(None), ..PreferencesPatch::default() },
+            RunId::new(),
+        );
         assert_eq!(other.wishes_in(&place(11)).called.as_deref(), Some("Chief"));
         assert!(other.migrate(ChatId(-5), ChatId(-1005)) && !other.migrate(ChatId(-5), ChatId(-1005)));
         assert_eq!(other.wishes_in(&place(-1005)).called.as_deref(), Some("Chief"));
@@ -263,7 +292,7 @@ mod tests {
         fn wishes_are_bounded_and_the_last_one_in_a_chat_holds(chats in prop::collection::vec(-30_i64..-1, 1..80)) {
             let mut profile = UserProfile::new(&seen("Ann", 0));
             for (number, chat) in chats.iter().enumerate() {
-                profile.wish(ChatId(*chat), called(&number.to_string()));
+                profile.wish(ChatId(*chat), called(&number.to_string()), RunId::new());
                 prop_assert_eq!(profile.wishes_in(&place(*chat)).called, Some(number.to_string()));
                 prop_assert!(profile.wishes.len() <= MAX_WISHES);
             }

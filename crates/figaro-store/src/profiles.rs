@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::key;
 use super::records::{facts, pins};
 use crate::{ProfileStore, Result};
-use figaro_base::ids::{ChatId, UserId};
+use figaro_base::ids::{ChatId, RunId, UserId};
 use figaro_domain::profile::{Consent, PreferencesPatch, Seen, UserProfile};
 
 impl ProfileStore {
@@ -37,19 +37,20 @@ impl ProfileStore {
         self.0.read("read a profile", move |tables| tables.profiles.find(&key)).await
     }
 
-    /// Takes in, durably, what a person asked for in a chat, and gives their profile then. Nothing is written of somebody who
+    /// Takes in, durably, what a person asked for in a turn in a chat, and gives their profile then. Nothing is written of somebody who
     /// was never seen.
     pub async fn wish(
         &self,
         user: &UserId,
         chat: ChatId,
         change: PreferencesPatch,
+        turn: RunId,
     ) -> Result<Option<UserProfile>> {
         let key = key::user(user);
         self.0
             .change_durably("store a person's wish", move |tables, changes| {
                 let Some(mut profile) = tables.profiles.get(&key)? else { return Ok(None) };
-                profile.wish(chat, change);
+                profile.wish(chat, change, turn);
                 changes.put(&tables.profiles, &key, &profile)?;
                 Ok(Some(profile))
             })

@@ -35,7 +35,7 @@ impl SettingsStore {
     pub async fn change_chat_config(&self, chat: ChatId, change: ConfigPatch) -> Result<ChatConfig> {
         self.0
             .change_durably("store the chat's settings", move |tables, changes| {
-                configure(tables, changes, chat, change)
+                configure(tables, changes, chat, change, None)
             })
             .await
     }
@@ -144,10 +144,11 @@ fn configure(
     changes: &mut Changes<'_>,
     chat: ChatId,
     change: ConfigPatch,
+    turn: Option<RunId>,
 ) -> Result<ChatConfig, Fault> {
     let mut config = before(tables, chat, &change)?;
     let zone = config.timezone;
-    change.apply(&mut config);
+    change.apply(&mut config, turn);
     changes.put(&tables.chats, key::chat(chat), &config)?;
     if config.timezone != zone {
         pins::zone_changed(tables, changes, chat, config.timezone, Clock::system().now())?;
@@ -184,7 +185,7 @@ fn configure_in_turn(
         method: AuditName::new("set_config"),
         ..AuditEvent::new(AuditKind::SettingChanged, AuditActor::Model, at)
     };
-    let after = configure(tables, changes, chat, change)?;
+    let after = configure(tables, changes, chat, change, Some(turn.run))?;
     let known = tables.config_changes.find(&key)?;
     let mut record = known.unwrap_or_else(|| ConfigChange::new(chat, &turn));
     record.add(&before, &after, turn);

@@ -175,7 +175,7 @@ async fn save_and_load_change_nothing(folder: &Disk) {
             answer_when: Some(AnswerWhen::Mention),
             ..ConfigPatch::default()
         };
-        let note = Note { id: NoteId::new(), chat: ChatId(1), key: b, content: a, author: None, created_at: at(1) };
+        let note = Note { id: NoteId::new(), chat: ChatId(1), key: b, content: a, author: None, turn: None, created_at: at(1) };
         tokio::task::block_in_place(|| Handle::current().block_on(async {
             message.index = store.conversations().append(message.clone()).await.unwrap();
             assert_eq!(store.settings().change_chat_config(CHAT, change).await.unwrap(), config);

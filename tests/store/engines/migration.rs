@@ -2,7 +2,7 @@
 
 use std::slice::from_ref;
 
-use figaro_base::ids::{ChatId, TopicId};
+use figaro_base::ids::{ChatId, RunId, TopicId};
 use figaro_domain::access::AccessChange;
 use figaro_domain::audit::AuditActor;
 use figaro_domain::chat::{AnswerWhen, ConfigPatch};
@@ -56,7 +56,7 @@ pub(super) async fn a_group_that_moves_takes_everything_along(backend: &dyn Back
     let person = super::profiles::seen("Ann", 0);
     store.profiles().see(&person).await.unwrap();
     let wish = PreferencesPatch { called: Some(Some("Chief".to_owned())), ..PreferencesPatch::default() };
-    store.profiles().wish(&person.speaker.user, OLD, wish).await.unwrap();
+    store.profiles().wish(&person.speaker.user, OLD, wish, RunId::new()).await.unwrap();
 
     store.settings().migrate_chat(OLD, NEW).await.unwrap();
     let profile = store.profiles().find(&person.speaker.user).await.unwrap().unwrap();

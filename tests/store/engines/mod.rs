@@ -156,7 +156,15 @@ fn reply(run: &ActiveTurn, answer: &Message) -> PendingDelivery {
 
 fn note(chat: ChatId, key: &str, content: &str, written: i64) -> Note {
     let (key, content) = (key.into(), content.into());
-    Note { id: NoteId::new(), chat, key, content, author: Some(UserId::telegram(4)), created_at: at(written) }
+    Note {
+        id: NoteId::new(),
+        chat,
+        key,
+        content,
+        author: Some(UserId::telegram(4)),
+        turn: None,
+        created_at: at(written),
+    }
 }
 
 fn ids(updates: &[RawUpdate]) -> Vec<i64> {

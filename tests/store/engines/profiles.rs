@@ -1,7 +1,7 @@
 //! The profiles of people.
 
 use chrono_tz::Tz;
-use figaro_base::ids::{ChatId, UserId};
+use figaro_base::ids::{ChatId, RunId, UserId};
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::message::Speaker;
 use figaro_domain::profile::{PreferencesPatch, Role, Seen};
@@ -42,12 +42,12 @@ pub(super) async fn what_a_person_asked_for_is_kept_by_chat(backend: &dyn Backen
         language: None,
     };
     assert_eq!(
-        store.profiles().wish(&user, ChatId(4), wish.clone()).await.unwrap(),
+        store.profiles().wish(&user, ChatId(4), wish.clone(), RunId::new()).await.unwrap(),
         None,
         "nobody knows them"
     );
     store.profiles().see(&seen("Ann", 0)).await.unwrap();
-    store.profiles().wish(&user, ChatId(4), wish).await.unwrap().unwrap();
+    store.profiles().wish(&user, ChatId(4), wish, RunId::new()).await.unwrap().unwrap();
     store.profiles().see(&seen("Ann Lee", 1)).await.unwrap();
     let store = backend.reopen(store).await;
     let known = store.profiles().find(&user).await.unwrap().unwrap();

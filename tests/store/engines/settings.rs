@@ -44,6 +44,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         custom_prompt: Some("Be brief.".into()),
         language: None,
         personality: Some(String::new()),
+        written_in: figaro_domain::chat::TextTurns::default(),
         timezone: Some(chrono_tz::Europe::Berlin),
         answer_when: AnswerWhen::Always,
         agent: Some("tutor".into()),

@@ -40,7 +40,8 @@ pub(crate) fn add(store: NoteStore) -> Arc<dyn Tool> {
                 )));
             }
             let (chat, author) = (context.place.chat, Some(context.speaker.user));
-            let note = Note { id: NoteId::new(), chat, key, content, author, created_at: context.now };
+            let turn = Some(context.run);
+            let note = Note { id: NoteId::new(), chat, key, content, author, turn, created_at: context.now };
             match store.add(&note, MAX_NOTES).await? {
                 Added::New => {
                     let value = json!({"success": true, "note_id": note.id, "key": note.key});

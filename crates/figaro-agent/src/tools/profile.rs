@@ -50,7 +50,7 @@ pub(crate) fn tool(store: ProfileStore) -> Arc<dyn Tool> {
                 timezone: change.timezone.map(read_zone).transpose()?,
                 language: read_words(change.language, "language", MAX_LANGUAGE_CHARS)?,
             };
-            let profile = store.wish(&context.speaker.user, context.place.chat, patch).await?;
+            let profile = store.wish(&context.speaker.user, context.place.chat, patch, context.run).await?;
             let Some(profile) = profile else {
                 return Err(ToolError::ForModel("this person is not known; nothing was changed".to_owned()));
             };

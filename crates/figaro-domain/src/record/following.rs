@@ -9,6 +9,7 @@ use chrono_tz::Tz;
 use super::super::schedule::Schedule;
 use super::super::task::{NewTask, State, Task, TaskEdit};
 use super::book::{Book, Entry};
+use super::kept::Record;
 use super::pack::Pack;
 use super::reminders::{Reminder, reminders};
 use figaro_base::ids::{ChatId, RecordId, TaskId, TopicId, UserId};
@@ -193,18 +194,18 @@ impl Following {
             let is_free = was.is_none_or(|one| one.schedule.next(zone, change.now).is_none())
                 || by().any(|task| matches!(task.state, State::Done(_)));
             match (by().find(|task| task.is_live()), to) {
-                (Some(task), Some(one)) => self.edit(change, new.record.id, task, one),
+                (Some(task), Some(one)) => self.edit(change, new.record, task, one),
                 (Some(task), None) => self.ended.push(task.id),
                 (None, Some(one)) if is_free && !is_unwanted && was != Some(one) => {
-                    self.added.push((new.record.id, made(change, like, one)));
+                    self.added.push((new.record.id, made(change, like, new.record, one)));
                 }
                 (None, _) => {}
             }
         }
     }
 
-    fn edit(&mut self, change: Change<'_>, record: RecordId, task: &Task, one: &Done) {
-        self.noted.push((record, task.id));
+    fn edit(&mut self, change: Change<'_>, record: &Record, task: &Task, one: &Done) {
+        self.noted.push((record.id, task.id));
         let zone = change.after.zone();
         let is_moved = !one.is_by(task, zone);
         if !is_moved && task.title.as_deref() == Some(one.title.as_str()) {
@@ -214,6 +215,7 @@ impl Following {
             title: Some(one.title.clone()),
             prompt: Some(one.prompt.clone()).filter(|prompt| *prompt != task.prompt),
             addresses: task.addresses.clone(),
+            made_in: record.turns(),
             schedule: Some((one.schedule.clone(), zone)).filter(|(schedule, _)| *schedule != task.schedule),
             zone_assumed: task.zone_assumed,
             ..TaskEdit::default()
@@ -223,7 +225,7 @@ impl Following {
 }
 
 /// A further task like one that reminds of the record already.
-fn made(change: Change<'_>, like: &Task, one: &Done) -> Task {
+fn made(change: Change<'_>, like: &Task, record: &Record, one: &Done) -> Task {
     let new = NewTask {
         place: like.place.clone(),
         creator: like.creator.clone(),
@@ -234,5 +236,11 @@ fn made(change: Change<'_>, like: &Task, one: &Done) -> Task {
         zone_assumed: like.zone_assumed && one.schedule.uses_zone(),
     };
     let task = Task::new(new, change.now);
-    Task { title: Some(one.title.clone()), agent: like.agent.clone(), model: like.model.clone(), ..task }
+    Task {
+        title: Some(one.title.clone()),
+        made_in: record.turns(),
+        agent: like.agent.clone(),
+        model: like.model.clone(),
+        ..task
+    }
 }

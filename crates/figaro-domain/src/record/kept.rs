@@ -1,6 +1,6 @@
 //! A record as it is stored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -71,6 +71,14 @@ impl Filled {
 }
 
 impl Record {
+    /// The turns that what stands in it may come from.
+    #[must_use]
+    pub fn turns(&self) -> Vec<RunId> {
+        let turns: BTreeSet<RunId> =
+            self.fields.values().flat_map(Filled::origins).map(|one| one.turn).collect();
+        turns.into_iter().collect()
+    }
+
     /// What stands in a field.
     #[must_use]
     pub fn value(&self, field: &str) -> Option<&FieldValue> {

@@ -8,6 +8,7 @@ use super::standing::{MAX_STANDING, StandingChange};
 use super::{SCHEDULED_AGENT, State, Task};
 use crate::model::ModelName;
 use crate::schedule::Schedule;
+use figaro_base::ids::RunId;
 
 /// What is to be different in a task; the default changes nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,6 +19,8 @@ pub struct TaskEdit {
     pub prompt: Option<String>,
     /// The addresses in it that not only the model wrote.
     pub addresses: Vec<String>,
+    /// The turns that gave it these words.
+    pub made_in: Vec<RunId>,
     /// When; with the zone that it was read in.
     pub schedule: Option<(Schedule, Tz)>,
     /// The zone, by someone who named it; without a schedule, the same times by its clocks. A single time that has passed
@@ -72,6 +75,7 @@ impl Task {
 
     pub(super) fn edit(&mut self, edit: TaskEdit, now: DateTime<Utc>) {
         self.title = edit.title.or(self.title.take());
+        self.made_in.extend(edit.made_in);
         if let Some(prompt) = edit.prompt {
             if prompt != self.prompt {
                 self.standing.clear();

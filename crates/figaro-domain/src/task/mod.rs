@@ -82,6 +82,9 @@ pub struct Task {
     /// Addresses in the prompt that a person wrote or search found, and not the model alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<String>,
+    /// The turns that gave it its words: it is forgotten with the question of any of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made_in: Vec<RunId>,
     /// The record that it reminds of; it may be gone by now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<RecordId>,
@@ -314,6 +317,7 @@ impl Task {
             title: None,
             prompt,
             addresses: Vec::new(),
+            made_in: Vec::new(),
             record: None,
             standing: Vec::new(),
             schedule,

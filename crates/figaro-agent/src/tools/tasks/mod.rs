@@ -114,7 +114,8 @@ impl TaskTools {
         let agent = self.reader.agent(context, wanted.agent.as_deref())?;
         let title = read::title(wanted.title.as_deref());
         let task = Task::new(new, context.now);
-        let task = Task { title, addresses, agent: agent.unwrap_or(task.agent), ..task };
+        let made_in = vec![context.run];
+        let task = Task { title, addresses, made_in, agent: agent.unwrap_or(task.agent), ..task };
         let full = |whose: &str, most: usize| {
             ToolError::ForModel(format!(
                 "{whose} as many scheduled tasks as there may be: {most}. Ask the person which of them to cancel; \

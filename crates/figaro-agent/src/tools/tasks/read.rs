@@ -105,6 +105,8 @@ impl TaskReader {
             task.addresses.iter().for_each(|address| known.add_found(address));
             edit.addresses = known.known_in(prompt).map(ToOwned::to_owned).collect();
         }
+        edit.made_in =
+            [context.run].into_iter().filter(|_| edit.title.is_some() || edit.prompt.is_some()).collect();
         edit.agent = self.agent(context, change.agent.as_deref())?;
         match (&change.schedule, change.recurring, named) {
             (Some(_), recurring, _) => {

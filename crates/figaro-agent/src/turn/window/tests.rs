@@ -123,6 +123,7 @@ impl Fields<'_> {
             key: self.next(),
             content: self.next(),
             author: None,
+            turn: None,
             created_at: DateTime::UNIX_EPOCH,
         }
     }

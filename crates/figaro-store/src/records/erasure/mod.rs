@@ -1,6 +1,6 @@
 //! What people have Figaro forget: which records go (`to_erase`, `everything`), what was made of them
-//! (`kept`), which records lose what was taken from them (`saved`), which notes and tasks the model made for them (`lists`), what it made of settings (`wishes`), what else holds a trace of them (`traces`), and how what is to be forgotten is
-//! found (`find`). Whatever is erased, the files of the store are to be rewritten after it (`due`).
+//! (`kept`), what the model made in answering them (`made`), which records lose what was taken from them (`saved`), what else holds
+//! a trace of them (`traces`), and how what is to be forgotten is found (`find`). Whatever is erased, the files of the store are to be rewritten after it (`due`).
 //!
 //! Chats are long, and nobody else writes while somebody does. So what goes is found first, part by part (`parts`), while others
 //! write; then it is erased at once, if nothing was written in the sessions that were looked through.
@@ -10,11 +10,10 @@ mod exchange;
 mod find;
 mod found;
 mod kept;
-mod lists;
+mod made;
 mod needles;
 mod parts;
 mod saved;
-mod set_texts;
 mod to_erase;
 mod traces;
 mod tried;
@@ -87,12 +86,12 @@ pub(crate) fn erase(
     receptions::forget(tables, changes, what, &found.to_erase.telegram())?;
     match what {
         Erasure::Said(..) => {
-            lists::clear(tables, changes, &found.to_erase, &mut erased)?;
-            set_texts::clear(tables, changes, &found.to_erase)?;
+            made::lists(tables, changes, &found.to_erase, &mut erased)?;
+            made::texts(tables, changes, &found.to_erase)?;
         }
         // People tidy up conversations, and expect to find their notes and reminders after that.
         Erasure::Session(conversation, _) => {
-            set_texts::clear(tables, changes, &found.to_erase)?;
+            made::texts(tables, changes, &found.to_erase)?;
             // The name of the whole stays: by it the notes are found.
             if conversation.topic.is_some() {
                 external::forget(tables, changes, &key::conversation(*conversation))?;
@@ -100,7 +99,7 @@ pub(crate) fn erase(
         }
         Erasure::Chat(chat, user) => everything::of_chat(tables, changes, &mut erased, *chat, user)?,
         Erasure::Person(chat, user) => {
-            set_texts::clear(tables, changes, &found.to_erase)?;
+            made::texts(tables, changes, &found.to_erase)?;
             everything::of_person(tables, changes, &mut erased, *chat, user)?;
         }
     }

@@ -38,6 +38,8 @@ pub(super) struct ToErase {
     sessions: Vec<Session>,
     /// The turns whose questions go, or whose answers.
     pub(super) turns: BTreeSet<RunId>,
+    /// Those among them whose questions go.
+    pub(super) asked: BTreeSet<RunId>,
 }
 
 /// Finds what goes, among these sessions of the chat.
@@ -98,6 +100,7 @@ impl ToErase {
             background: Vec::new(),
             sessions: Vec::new(),
             turns: BTreeSet::new(),
+            asked: BTreeSet::new(),
         }
     }
 
@@ -151,6 +154,7 @@ impl ToErase {
         for exchange in wanted {
             let is_whole = is_asked(&exchange) || !exchange.asked_in().is_disjoint(&asked_in);
             self.turns.extend(exchange.turn());
+            self.asked.extend(exchange.turn().filter(|_| is_whole));
             let question = exchange.question.into_iter().filter(|_| is_whole);
             question.chain(exchange.rest).for_each(|message| self.take_message(message));
         }
@@ -166,6 +170,7 @@ impl ToErase {
         parts::each(store, session.id, 0, |tables, (key, bytes)| {
             if let Some(message) = tables.messages.decode(&key, bytes) {
                 self.turns.extend(message.turn);
+                self.asked.extend(message.turn);
                 self.take_message(message);
             }
             Ok(ControlFlow::Continue(()))
