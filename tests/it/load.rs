@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use figaro_offline::model::{Gate, Part, Reply};
-use figaro_offline::telegram::{Say, View};
+use figaro_offline::telegram::{Failure, Say, View};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, number, text};
@@ -82,6 +82,37 @@ async fn what_was_refused_is_not_answered_after_a_restart_and_what_was_accepted_
     world.see("all answers", |view| (count(view, BOB, "here you are") > OF_PERSON).then_some(())).await;
     world.caught_up().await;
     assert_eq!(world.telegram.view(|view| count(view, BOB, "here you are")), OF_PERSON + 1);
+    drop(bot);
+}
+
+#[tokio::test]
+async fn what_was_refused_and_a_kill_kept_from_being_told_is_answered_after_all() {
+    let world = World::new().await;
+    let recipe = world.bot().set("ACCESS", "open");
+    let bot = recipe.spawn();
+    bot.ready().await;
+    let gate = Gate::new();
+    world.when("number 0.", Reply::text("answer 0").behind(&gate));
+    world.say(BOB, BOB, "number 0.");
+    world.asks(1).await;
+    world.telegram.fail("sendMessage", Failure::Hang, 1);
+    for at in 1..=OF_PERSON + 1 {
+        world.say(BOB, BOB, &format!("number {at}."));
+    }
+    world
+        .see("a word that hangs", |view| {
+            view.calls_of("sendMessage").last().is_some_and(|call| call.error.is_some()).then_some(())
+        })
+        .await;
+    // Telegram knows that it came, and does not send it again.
+    world.caught_up().await;
+    bot.kill();
+    gate.open();
+    world.otherwise(Reply::text("here you are"));
+    let bot = recipe.spawn();
+    bot.ready().await;
+    world.see("all answers", |view| (count(view, BOB, "here you are") == OF_PERSON + 2).then_some(())).await;
+    assert_eq!(world.telegram.view(|view| count(view, BOB, NOT_KEPT)), 0);
     drop(bot);
 }
 

@@ -14,6 +14,7 @@ use figaro_domain::access::AccessChange;
 use figaro_domain::audit::AuditActor;
 use figaro_domain::code::CodeHash;
 use figaro_domain::message::Inbound;
+use figaro_domain::reception::Reception;
 use figaro_policy::access::{Standing, Verdict, judge};
 use figaro_store::StoreError;
 
@@ -28,25 +29,28 @@ impl Router {
     }
 
     /// Tells whoever wrote a message that there is no room for it: in a private chat in words, in a group by a reaction,
-    /// and once.
-    pub(super) fn refuse(self: &Arc<Self>, part: &Inbound, refusal: Refusal) {
+    /// and once. A message of which a stop keeps its writer from hearing is taken up by the next start.
+    pub(super) fn refuse(self: &Arc<Self>, part: &Inbound, refusal: Refusal) -> Fate {
         tracing::debug!(origin = ?part.origin, full = ?refusal.full, "there is no room for a message");
         if !refusal.is_first {
-            return;
+            return Fate::Dropped("no_room");
         }
         let (this, asker) = (Arc::clone(self), Asker::new(part, Standing::Member));
-        let (place, message) = (part.place.clone(), part.origin.message());
+        let (place, message, update) = (part.place.clone(), part.origin.message(), part.origin.update());
         self.background.spawn("no_room", async move {
             if let Some(message) = message.filter(|_| place.is_group()) {
-                return this.commands.cards.sender.shrug(&place, message).await;
+                this.commands.cards.sender.shrug(&place, message).await;
+                return this.settle(update.as_slice()).await;
             }
             let cards = &this.commands.cards;
             let card = Card::text(notices::no_room(cards.texts(&asker), refusal.full));
             match refusal.full {
-                Full::Person | Full::Conversation => drop(cards.show(&asker, card).await),
-                Full::All => drop(cards.notify(&asker, card).await),
+                Full::Person | Full::Conversation => this.show(update, &asker, card).await,
+                Full::All if cards.notify(&asker, card).await => this.settle(update.as_slice()).await,
+                Full::All => {}
             }
         });
+        Fate::Refused(Reception::NoRoom)
     }
 
     /// A press of a button. Presses count as messages do; an owner's card works also where there is no room for a
@@ -125,7 +129,7 @@ impl Router {
                 this.settle(part.origin.update().as_slice()).await;
             }
         });
-        Ok(Fate::Refused)
+        Ok(Fate::Refused(Reception::Stranger))
     }
 
     /// Someone opened a link that makes an owner; `true` if it was good and they own the bot now. None is good while the

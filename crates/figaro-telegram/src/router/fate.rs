@@ -11,9 +11,8 @@ pub(super) enum Fate {
     Pending,
     /// It is a question that waits for its turn, which settles it.
     Asked,
-    /// A stranger wrote it and is told that the bot is private, or it is of a group that is told to wait for an owner; what tells them
-    /// settles it.
-    Refused,
+    /// It is not taken, for this reason, and its writer is told so: what tells them settles it.
+    Refused(Reception),
     /// It is dealt with: it is kept beside the conversation, and not answered for this reason.
     Kept(Reception),
     /// Nothing is to be done, for this reason.

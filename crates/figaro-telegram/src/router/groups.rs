@@ -7,6 +7,7 @@ use crate::commands::{Asker, notices};
 use crate::inbound::{CommandLine, Target};
 use figaro_base::ids::{UpdateId, UserId};
 use figaro_domain::message::Inbound;
+use figaro_domain::reception::Reception;
 use figaro_policy::access::Standing;
 use figaro_store::StoreError;
 
@@ -64,6 +65,6 @@ impl Router {
                 this.settle(id.as_slice()).await;
             }
         });
-        Ok(Fate::Refused)
+        Ok(Fate::Refused(Reception::GroupNotAllowed))
     }
 }

@@ -160,7 +160,7 @@ impl Router {
             Err(_) => Ok(Fate::Dropped("unreadable")),
         };
         match fate {
-            Ok(Fate::Pending | Fate::Asked | Fate::Refused) => false,
+            Ok(Fate::Pending | Fate::Asked | Fate::Refused(_)) => false,
             Ok(Fate::Settled | Fate::Kept(_)) => true,
             Ok(Fate::Dropped(reason)) => {
                 tracing::debug!(update = %id, reason, "an update was dropped");
@@ -289,10 +289,7 @@ impl Router {
             Ok(slot) => Some(slot),
             Err(_) if *standing == Standing::Owner && !begins_turn => None,
             Err(_) if self.commands.run_without_room(line, part, &asker) => return Ok(Fate::Settled),
-            Err(refusal) => {
-                self.refuse(part, refusal);
-                return Ok(Fate::Dropped("no_room"));
-            }
+            Err(refusal) => return Ok(self.refuse(part, refusal)),
         };
         let (conversation, id) = (part.place.conversation(), *id);
         let done = match command.is_some_and(|command| command.is_immediate(&line.argument)) {

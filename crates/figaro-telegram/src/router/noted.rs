@@ -21,9 +21,7 @@ impl Router {
         let fate = self.message(id, view, arrival).await?;
         // Of a chat that gets another number nothing is noted under the old one any more.
         let moves = view.migrate_to_chat_id.is_some() || view.migrate_from_chat_id.is_some();
-        if let Some((what, user)) =
-            reception(&fate, view.chat.id < 0).zip(inbound::writer(view)).filter(|_| !moves)
-        {
+        if let Some((what, user)) = reception(&fate).zip(inbound::writer(view)).filter(|_| !moves) {
             let (chat, message) = (ChatId(view.chat.id), MessageId(view.message_id));
             let received = Received { at: self.clock.now(), user, what, turn: None };
             if let Err(error) = self.receptions.note(chat, &[message], received).await {
@@ -35,12 +33,10 @@ impl Router {
 }
 
 /// What is noted; nothing where nobody could be told more than that the message is not known.
-fn reception(fate: &Fate, is_group: bool) -> Option<Reception> {
+fn reception(fate: &Fate) -> Option<Reception> {
     match fate {
         Fate::Asked => Some(Reception::Asked),
-        Fate::Refused if is_group => Some(Reception::GroupNotAllowed),
-        Fate::Refused => Some(Reception::Stranger),
-        Fate::Kept(why) => Some(*why),
+        Fate::Refused(why) | Fate::Kept(why) => Some(*why),
         Fate::Settled | Fate::Pending => Some(Reception::Taken),
         Fate::Dropped("denied") => Some(Reception::Denied),
         Fate::Dropped("group_not_allowed") => Some(Reception::GroupNotAllowed),

@@ -52,10 +52,7 @@ impl Router {
     fn change(self: &Arc<Self>, wanted: Wanted, part: Inbound, standing: Standing, arrival: Arrival) -> Fate {
         let slot = match self.slot(&part, arrival) {
             Ok(slot) => slot,
-            Err(refusal) => {
-                self.refuse(&part, refusal);
-                return Fate::Dropped("no_room");
-            }
+            Err(refusal) => return self.refuse(&part, refusal),
         };
         let this = Arc::clone(self);
         self.background.spawn("change", async move {

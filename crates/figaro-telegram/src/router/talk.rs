@@ -46,10 +46,10 @@ impl Router {
         let slot = match self.slot(&part, arrival) {
             Ok(slot) => slot,
             Err(refusal) => {
-                self.refuse(&part, refusal);
+                let refused = self.refuse(&part, refusal);
                 return match part.place.is_group() {
                     true => self.add_background(&part, Reception::NoRoom).await,
-                    false => Ok(Fate::Dropped("no_room")),
+                    false => Ok(refused),
                 };
             }
         };
