@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::model::ModelName;
+use figaro_base::ids::RunId;
 use figaro_base::text::one_line;
 
 /// The most characters of a name.
@@ -21,6 +22,12 @@ pub struct SessionName {
     pub text: String,
     /// Who gave it.
     pub by: NamedBy,
+    /// The places in the session of the messages that the model made it of: it goes with any of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made_of: Vec<u32>,
+    /// The turn in which the model gave it: it goes with that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<RunId>,
 }
 
 /// Who has named a session.
@@ -42,21 +49,21 @@ impl SessionName {
         Self::given(words, NamedBy::Person)
     }
 
-    /// The name that an observation gives, on one line and cut where it is too long; `None` for no words.
+    /// The name that an observation in this turn gives, on one line and cut where it is too long; `None` for no words.
     #[must_use]
-    pub fn by_agent(words: &str) -> Option<Self> {
-        Self::given(words, NamedBy::Agent)
+    pub fn by_agent(words: &str, turn: RunId) -> Option<Self> {
+        Some(Self { turn: Some(turn), ..Self::given(words, NamedBy::Agent)? })
     }
 
     fn given(words: &str, by: NamedBy) -> Option<Self> {
         let text = one_line(&visible(words), MAX_NAME_CHARS);
-        (!text.is_empty()).then_some(Self { text, by })
+        (!text.is_empty()).then_some(Self { text, by, made_of: Vec::new(), turn: None })
     }
 
-    /// The name in what the model wrote: its first line without marks and quotes, at most six words. `None` if no words are
-    /// left.
+    /// The name in what the model wrote of the messages at these places: its first line without marks and quotes, at most six
+    /// words. `None` if no words are left.
     #[must_use]
-    pub fn by_bot(written: &str) -> Option<Self> {
+    pub fn by_bot(written: &str, made_of: Vec<u32>) -> Option<Self> {
         let bare = |line: &str| -> String {
             let plain: String = visible(line).chars().filter(|c| !MARKS.contains(c)).collect();
             let words: Vec<&str> = plain.split_whitespace().take(MAX_NAME_WORDS).collect();
@@ -64,7 +71,7 @@ impl SessionName {
             cut(words.join(" ").trim_matches(is_around)).trim_end_matches(is_around).to_owned()
         };
         let text = written.lines().map(bare).find(|line| line.chars().any(char::is_alphanumeric))?;
-        Some(Self { text, by: NamedBy::Bot })
+        Some(Self { text, by: NamedBy::Bot, made_of, turn: None })
     }
 }
 
@@ -88,10 +95,8 @@ fn cut(text: &str) -> &str {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionChange {
     /// What it is called. A name that the model made of the first exchange is taken only where there is none, one of an
-    /// observation unless a person has given one.
+    /// observation unless a person has given one. It is not taken if a message that it was made of was erased meanwhile.
     pub name: Option<SessionName>,
-    /// The places in the session of the messages that the name was made of: it is not taken if one was erased meanwhile.
-    pub made_of: Vec<u32>,
     /// The model that answers in it.
     pub model: Option<Option<ModelName>>,
     /// The agent that answers in it, by its name.
@@ -121,12 +126,12 @@ mod tests {
             ("***", None),
             ("", None),
         ] {
-            let name = SessionName::by_bot(written);
+            let name = SessionName::by_bot(written, Vec::new());
             assert_eq!(name.as_ref().map(|name| name.text.as_str()), wanted, "{written}");
         }
         let long = format!("{} {}", "x".repeat(40), "y".repeat(40));
-        assert_eq!(SessionName::by_bot(&long).unwrap().text, "x".repeat(40));
-        assert_eq!(SessionName::by_bot(&"z".repeat(90)).unwrap().text, "z".repeat(60));
+        assert_eq!(SessionName::by_bot(&long, Vec::new()).unwrap().text, "x".repeat(40));
+        assert_eq!(SessionName::by_bot(&"z".repeat(90), Vec::new()).unwrap().text, "z".repeat(60));
         assert_eq!(SessionName::by_person(" My\n\"list\" ").unwrap().text, "My \"list\"");
         assert_eq!(SessionName::by_person(" \n"), None);
     }
@@ -136,7 +141,7 @@ mod tests {
         use crate::conversation::{Conversation, Session};
         use figaro_base::ids::ChatId;
 
-        let name = |by: NamedBy| Some(SessionName { text: format!("{by:?}"), by });
+        let name = |by: NamedBy| SessionName::given(&format!("{by:?}"), by);
         for (first, then, wanted) in [
             (NamedBy::Bot, NamedBy::Agent, NamedBy::Agent),
             (NamedBy::Agent, NamedBy::Agent, NamedBy::Agent),
@@ -152,19 +157,19 @@ mod tests {
             }
             assert_eq!(session.name, name(wanted), "{first:?}, then {then:?}");
         }
-        assert_eq!(SessionName::by_agent(" Pumps\nof Riga ").unwrap().text, "Pumps of Riga");
+        assert_eq!(SessionName::by_agent(" Pumps\nof Riga ", RunId::new()).unwrap().text, "Pumps of Riga");
     }
 
     proptest! {
         #[test]
         fn a_name_is_one_short_line_without_marks(written in ".{0,200}") {
-            for name in [SessionName::by_bot(&written), SessionName::by_person(&written)].into_iter().flatten() {
+            for name in [SessionName::by_bot(&written, Vec::new()), SessionName::by_person(&written)].into_iter().flatten() {
                 prop_assert!(!name.text.is_empty() && name.text.chars().count() <= MAX_NAME_CHARS);
                 prop_assert!(!name.text.chars().any(char::is_control), "{:?}", name.text);
                 if name.by == NamedBy::Bot {
                     prop_assert!(name.text.split_whitespace().count() <= MAX_NAME_WORDS);
                     prop_assert!(!name.text.contains(MARKS), "{:?}", name.text);
-                    prop_assert_eq!(SessionName::by_bot(&name.text), Some(name));
+                    prop_assert_eq!(SessionName::by_bot(&name.text, Vec::new()), Some(name));
                 }
             }
         }

@@ -52,11 +52,11 @@ impl SessionStore {
     pub async fn change(&self, session: SessionId, mut change: SessionChange) -> Result<Option<Session>> {
         self.0
             .change_durably("change a session", move |tables, changes| {
-                for index in &change.made_of {
-                    if !tables.messages.contains(&key::message(session, *index))? {
-                        change.name = None;
-                    }
+                let mut is_whole = true;
+                for index in change.name.iter().flat_map(|name| &name.made_of) {
+                    is_whole &= tables.messages.contains(&key::message(session, *index))?;
                 }
+                change.name.take_if(|_| !is_whole);
                 let Some(mut session) = tables.sessions.get(&key::id(session))? else { return Ok(None) };
                 let name = session.name.clone();
                 if session.change(change) {

@@ -161,7 +161,8 @@ async fn a_question_is_forgotten_with_all_that_was_made_of_it(folder: &Disk) {
     let first =
         asked(&store, said(1, 4, &format!("my key is {SECRET}")), "clock", SECRET, &format!("So: {SECRET}."))
             .await;
-    let change = SessionChange { name: SessionName::by_bot(SECRET), ..SessionChange::default() };
+    let name = SessionName::by_bot(SECRET, vec![0, 2]);
+    let change = SessionChange { name, ..SessionChange::default() };
     store.sessions().change(first.session, change).await.unwrap();
     let quotes = Quoted {
         message: Some(MessageId(1001)),
@@ -229,8 +230,8 @@ async fn places_of_what_is_forgotten_are_not_given_again(folder: &Disk) {
         store.conversations().recent(turn.session, 9).await.unwrap().iter().map(|m| m.index).collect();
     assert_eq!(indexes, [0, 3]);
     // A name that a model makes of it meanwhile is not taken.
-    let name = SessionName::by_bot(SECRET);
-    let change = SessionChange { name, made_of: vec![answer.index], ..SessionChange::default() };
+    let name = SessionName::by_bot(SECRET, vec![answer.index]);
+    let change = SessionChange { name, ..SessionChange::default() };
     assert_eq!(store.sessions().change(turn.session, change).await.unwrap().unwrap().name, None);
     // The places of another chat are none of this one.
     let place = SaidAt::Session(EntryKey { session: turn.session, index: 0 });

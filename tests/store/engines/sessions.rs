@@ -182,9 +182,9 @@ pub(super) async fn a_session_is_named_once_and_by_a_person_for_good(backend: &d
         let (store, change) = (store.clone(), SessionChange { name, ..SessionChange::default() });
         async move { store.sessions().change(session.id, change).await.unwrap().unwrap().name.unwrap().text }
     };
-    assert_eq!(named(SessionName::by_bot("Riga")).await, "Riga");
+    assert_eq!(named(SessionName::by_bot("Riga", Vec::new())).await, "Riga");
     assert_eq!(named(SessionName::by_person("My town")).await, "My town");
-    assert_eq!(named(SessionName::by_bot("Riga")).await, "My town");
+    assert_eq!(named(SessionName::by_bot("Riga", Vec::new())).await, "My town");
     assert_eq!(store.sessions().begin_naming(session.id, 9, 6).await.unwrap(), None, "it has a name");
     let outline = store.sessions().outline(session.id).await.unwrap();
     assert_eq!(outline, Outline { first_words: Some("what of Riga?".into()), messages: 2 });

@@ -109,12 +109,12 @@ impl Namer {
         let said = self.sessions.begin_naming(unnamed.session, TRIES, MESSAGES).await?;
         let Some(said) = said.filter(|said| !said.is_empty()) else { return Ok(()) };
         let written = self.ask(unnamed, &said).await?;
-        let Some(name) = SessionName::by_bot(&written) else {
+        let made_of = said.iter().map(|message| message.index).collect();
+        let Some(name) = SessionName::by_bot(&written, made_of) else {
             tracing::debug!(session = %unnamed.session, "the model gave no name");
             return Ok(());
         };
-        let made_of = said.iter().map(|message| message.index).collect();
-        let change = SessionChange { name: Some(name.clone()), made_of, ..SessionChange::default() };
+        let change = SessionChange { name: Some(name.clone()), ..SessionChange::default() };
         let named = self.sessions.change(unnamed.session, change).await?;
         match named {
             // A person who has named it meanwhile keeps their word, for the topic too.

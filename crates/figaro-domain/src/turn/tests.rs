@@ -474,7 +474,7 @@ fn the_end_of_a_turn_names_its_session_with_its_words_or_without() {
         (vec![], vec!["session 0", "no turn", "settle [1]"]),
         (vec![said(Role::Assistant, "because")], vec!["5 because", "session 2", "no turn", "settle [1]"]),
     ] {
-        let name = crate::session::SessionName::by_agent("Pumps");
+        let name = crate::session::SessionName::by_agent("Pumps", turn.id);
         let with = TurnEnd { messages, name: name.clone(), ..TurnEnd::default() };
         let stored = StoredTurn { on_record: Some(turn.clone()), tail: tail.clone() };
         let changes = end(&turn, stored, EndsWith::default(), with);

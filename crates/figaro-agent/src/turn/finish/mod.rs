@@ -69,7 +69,8 @@ pub(crate) fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
     let change = task_change(facts, outcome, answer, delivery.is_some());
     let used = message.is_some().then(|| used(facts, answer)).flatten();
     let observed = answer.observation.as_ref().filter(|_| !is_early);
-    let name = observed.and_then(|observed| SessionName::by_agent(observed.session_name.as_deref()?));
+    let name =
+        observed.and_then(|observed| SessionName::by_agent(observed.session_name.as_deref()?, facts.turn.id));
     let is_declined = has_failed && (delivery.is_none() || facts.question.is_in_group());
     let cards = deliveries(facts, cards).into_iter().chain(called_off(facts)).collect();
     let end = TurnEnd {

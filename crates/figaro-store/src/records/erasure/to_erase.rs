@@ -14,10 +14,8 @@ use figaro_base::ids::{ChatId, EntryId, MessageId, RunId, SessionId};
 use figaro_domain::conversation::{EntryKey, Message, Role, Session};
 use figaro_domain::erasure::{Erased, Erasure, SaidAt};
 use figaro_domain::message::Inbound;
-use figaro_domain::session::{NamedBy, SessionName};
+use figaro_domain::session::SessionName;
 
-/// So many messages from the first on may have given a session the name that a model made.
-const NAMING: usize = 6;
 /// Texts with fewer bytes are not looked for elsewhere: they stand everywhere.
 const MIN_BYTES: usize = 6;
 
@@ -261,14 +259,13 @@ impl ToErase {
         if messages.iter().any(|message| message.index + 1 == next) {
             session.erased_to = next.max(session.erased_to);
         }
-        let first = session_list::first_said(tables, id, NAMING)?;
-        let is_named_after = first.iter().any(|said| messages.iter().any(|message| message.id == said.id));
-        let is_named_by =
-            session.name.as_ref().is_some_and(|name| messages.iter().any(|said| names(said, name)));
-        if is_named_after || is_named_by {
-            session.name = session.name.take().filter(|name| name.by == NamedBy::Person);
+        let is_gone = |name: &SessionName| {
+            name.made_of.iter().any(|index| messages.iter().any(|message| message.index == *index))
+                || name.turn.is_some_and(|turn| self.turns.contains(&turn))
+        };
+        if session.name.take_if(|name| is_gone(name)).is_some() {
             let current = tables.current.find(&key::conversation(session.conversation))?;
-            if current == Some(id) && session.name != before.name {
+            if current == Some(id) {
                 // The pin of its start has the name too.
                 pins::session_began(tables, changes, &session)?;
             }
@@ -338,10 +335,4 @@ impl ToErase {
     pub(super) fn is_empty(&self) -> bool {
         self.messages.is_empty() && self.background.is_empty() && self.sessions.is_empty()
     }
-}
-
-/// Whether what was noted about an answer gave this name.
-fn names(said: &Message, name: &SessionName) -> bool {
-    let noted = said.observation.as_ref().and_then(|noted| noted.session_name.as_deref());
-    noted.and_then(SessionName::by_agent).is_some_and(|noted| noted == *name)
 }
