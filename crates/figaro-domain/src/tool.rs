@@ -58,6 +58,10 @@ pub struct SideEffects {
     /// The tool itself sent the words that answer, so that the run's final text need not be sent.
     #[serde(default)]
     pub spoke: bool,
+    /// The result comes from outside, and has nothing of what the chat keeps. Any other one is forgotten with each message that
+    /// is older: the tool may have read that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outside: bool,
     /// Names of tools that the model may call from now on, until the session ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,

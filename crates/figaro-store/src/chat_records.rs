@@ -198,7 +198,8 @@ impl RecordStore {
                     task_records::put(tables, changes, Some(before), Some(&after))?;
                 }
                 for task in new {
-                    let task = Task { record: Some(record.id), made_in: record.turns(), ..task.clone() };
+                    let made_in = [record.turns(), task.made_in.clone()].concat();
+                    let task = Task { record: Some(record.id), made_in, ..task.clone() };
                     task_records::put(tables, changes, None, Some(&task))?;
                 }
                 put(tables, changes, &record)?;

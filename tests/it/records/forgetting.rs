@@ -145,15 +145,19 @@ async fn of_calls_that_failed_nothing_is_left() {
 }
 
 #[tokio::test]
-async fn a_field_goes_that_repeats_a_sentence_of_a_forgotten_message() {
+async fn a_field_goes_with_the_message_for_which_it_was_saved_and_not_with_others_that_say_the_same() {
     let (world, bot) = caring().await;
     save(&world, "Mary Smith needs care", "patient", json!({"name": "Mary Smith"})).await;
     world.when("is a neurologist", Reply::text("I see."));
     world.told(ANN, ANN, "We had tea with her. Her doctor Young is a neurologist in Riga. It rained.").await;
     let doctor = json!({"name": "Mary Smith", "doctor": "Her doctor Young is a neurologist in Riga"});
     save(&world, "Keep that, please", "patient", doctor).await;
-    forgets(&world, "is a neurologist").await;
+    forgets(&world, "tea with her").await;
+    let told_of = told(&asked(&world, HERE, "which patients are there?").await);
+    assert!(told_of[0].contains("neurologist"), "{told_of:?}");
+    forgets(&world, "Keep that").await;
     assert!(bot.stop().success());
     let kept = stored(&world, ANN).await;
     assert_eq!(kept[0].fields.keys().collect::<Vec<_>>(), ["name"], "{kept:?}");
+    assert_eq!(holding(&world, "neurologist"), [""; 0]);
 }

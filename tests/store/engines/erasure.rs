@@ -69,7 +69,7 @@ async fn asked(store: &Store, question: Inbound, tool: &str, result: &str, answe
         tool_call_id: "c".into(),
         tool_name: tool.into(),
         tool_arguments: format!("{{\"query\":{}}}", serde_json::to_string(result).unwrap()),
-        side_effects: SideEffects::default(),
+        side_effects: SideEffects { outside: tool == "clock", ..SideEffects::default() },
     };
     let mut output = Message::new(turn.session, Role::Tool, result.into(), at(2));
     output.tool = Some(meta);

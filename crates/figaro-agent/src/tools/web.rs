@@ -156,7 +156,7 @@ fn side_effects(hits: Vec<Hit>) -> SideEffects {
         title: if title.is_empty() { url.clone() } else { title },
         url,
     };
-    SideEffects { sources: hits.into_iter().map(source).collect(), ..SideEffects::default() }
+    SideEffects { outside: true, sources: hits.into_iter().map(source).collect(), ..SideEffects::default() }
 }
 
 #[cfg(test)]

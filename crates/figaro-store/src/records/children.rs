@@ -64,22 +64,19 @@ pub(crate) fn remove_all(tables: &Tables<'_>, changes: &mut Changes<'_>, root: R
     Ok(())
 }
 
-/// Forgets the children of turns in a chat that have said or read something that is looked for; one that goes on ends.
-pub(crate) fn forget_words(
+/// Has `forget` change the messages of children of turns in a chat, which gives whether it did.
+pub(crate) fn forget_read(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     chat: ChatId,
-    holds: impl Fn(&[u8]) -> bool,
+    forget: impl Fn(&mut Message) -> bool,
 ) -> Result<(), Fault> {
     for child in tables.children.list(&[])?.into_iter().filter(|child| child.chat == chat) {
-        let record = tables.children.raw(&key::child(child.root, child.id))?;
-        let mut has_it = record.is_some_and(|bytes| holds(&bytes));
-        for entry in tables.child_messages.entries(&key::id(child.id))? {
-            has_it |= holds(&entry?.1);
-        }
-        if has_it {
-            clear(tables, changes, child.id)?;
-            put(tables, changes, &child.without_words())?;
+        for item in tables.child_messages.scan(&key::id(child.id))? {
+            let (key, mut message) = item?;
+            if forget(&mut message) {
+                changes.put(&tables.child_messages, key, &message)?;
+            }
         }
     }
     Ok(())

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::tools::{ToolOutput, as_data};
 use figaro_base::text::{is_unseen, one_line};
+use figaro_domain::tool::SideEffects;
 use figaro_mcp_client::servers::{Part, Reply};
 use figaro_provider::Image;
 
@@ -49,7 +50,8 @@ pub(super) fn shown(server: &str, reply: Reply) -> ToolOutput {
     };
     let mut shown = as_data("result", result);
     shown["server"] = server.into();
-    ToolOutput { images: pictures.taken, ..shown.into() }
+    let side_effects = SideEffects { outside: true, ..SideEffects::default() };
+    ToolOutput { images: pictures.taken, side_effects, ..shown.into() }
 }
 
 /// Whether data says what a text says. Servers that give data give it as text too: the whole as JSON, or the one thing that is in it.

@@ -7,7 +7,7 @@ use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
 use super::super::{pins, summaries};
-use super::found::Found;
+use super::to_erase::ToErase;
 use figaro_base::ids::{EntryId, MemoryId, UserId};
 use figaro_domain::conversation::EntryKey;
 use figaro_domain::erasure::{Erased, Erasure};
@@ -20,7 +20,7 @@ use figaro_domain::summary::Summary;
 pub(super) fn made_of(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
-    Found { to_erase, texts, .. }: &Found,
+    to_erase: &ToErase,
     what: &Erasure,
     erased: &mut Erased,
 ) -> Result<(), Fault> {
@@ -30,15 +30,12 @@ pub(super) fn made_of(
     };
     let is_pinned = |pin: &Pin| {
         let is_shown = pin.telegram.is_some_and(|message| telegram.contains(&message));
-        let holds_words =
-            || texts.stand_in(serde_json::to_string(&pin.content).unwrap_or_default().as_bytes());
         // The zone of the chat and what people agreed to hold in all of its sessions.
         let is_of_chat = matches!(pin.about, Some(SystemPin::Zone | SystemPin::Consent));
         (to_erase.has_session(pin.session) && !is_of_chat)
             || is_source(pin.source_message_id, pin.source)
             || pin.turn.is_some_and(|turn| to_erase.turns.contains(&turn))
             || is_shown
-            || holds_words()
     };
     for item in tables.pins.scan(&key::chat(to_erase.chat))? {
         let (key, pin) = item?;

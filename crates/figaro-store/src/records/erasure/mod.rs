@@ -11,12 +11,10 @@ mod find;
 mod found;
 mod kept;
 mod made;
-mod needles;
 mod parts;
 mod saved;
 mod to_erase;
 mod traces;
-mod tried;
 
 use std::collections::BTreeSet;
 
@@ -25,7 +23,6 @@ use chrono::{DateTime, Utc};
 pub use self::find::SaidSearch;
 pub(crate) use self::find::{said, said_at, said_with};
 pub(crate) use self::found::Found;
-use self::needles::Needles;
 pub(crate) use self::parts::Looks;
 use super::super::changes::Changes;
 use super::super::fault::Fault;
@@ -40,18 +37,12 @@ use figaro_domain::erasure::{Erasure, Forgotten};
 pub(crate) fn look_for(store: &impl Looks, what: &Erasure) -> Result<Found, Fault> {
     let sessions = store.look(|tables| to_erase::sessions_of(tables, what.chat()))?;
     let to_erase = to_erase::find(store, what, &sessions)?;
-    let said = to_erase.texts();
-    let texts = Needles::of(said.iter().cloned());
-    let sentences = traces::sentences(&said, &BTreeSet::new());
-    let records = store.look(|tables| saved::named(tables, &to_erase, &sentences, what))?;
-    let parts = traces::sentences(&said, &records);
-    let tried = tried::Tried::of(&to_erase, &said);
     let traces = match to_erase.is_empty() {
         true => Vec::new(),
-        false => traces::find(store, &to_erase, traces::Words { parts: &parts, tried: &tried }, &sessions)?,
+        false => traces::find(store, &to_erase, &sessions)?,
     };
     let sessions = sessions.into_iter().map(|session| session.id).collect();
-    Ok(Found { to_erase, texts, sentences, parts, tried, traces, sessions })
+    Ok(Found { to_erase, traces, sessions })
 }
 
 /// Whether what was found is still all there is, if messages of these sessions (by their keys) were written since.
@@ -80,8 +71,8 @@ pub(crate) fn erase(
         return Ok(Forgotten::Busy);
     }
     let mut erased = found.to_erase.remove(tables, changes)?;
-    kept::made_of(tables, changes, found, what, &mut erased)?;
-    saved::clear(tables, changes, found, what, &mut erased)?;
+    kept::made_of(tables, changes, &found.to_erase, what, &mut erased)?;
+    saved::clear(tables, changes, &found.to_erase, what, &mut erased)?;
     traces::clear(tables, changes, found)?;
     receptions::forget(tables, changes, what, &found.to_erase.telegram())?;
     match what {
@@ -99,6 +90,7 @@ pub(crate) fn erase(
         }
         Erasure::Chat(chat, user) => everything::of_chat(tables, changes, &mut erased, *chat, user)?,
         Erasure::Person(chat, user) => {
+            made::lists(tables, changes, &found.to_erase, &mut erased)?;
             made::texts(tables, changes, &found.to_erase)?;
             everything::of_person(tables, changes, &mut erased, *chat, user)?;
         }

@@ -4,44 +4,31 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use super::super::super::changes::Changes;
 use super::super::super::fault::Fault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
 use super::super::tasks;
 use super::everything::remove_task;
-use super::found::Found;
-use super::needles::Needles;
 use super::to_erase::ToErase;
-use figaro_base::ids::{RecordId, RunId, TaskId, UserId};
+use figaro_base::ids::{RecordId, TaskId, UserId};
 use figaro_domain::erasure::{Erased, Erasure};
 use figaro_domain::record::{FieldValue, Filled, Record, without_fields};
 use figaro_domain::undo::Undoable;
-
-/// Saves records.
-const SAVER: &str = "save_record";
 
 /// Takes these fields and records away, and what reminds of them. Gives how many of both there were in `erased`.
 pub(super) fn clear(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
-    found: &Found,
+    to_erase: &ToErase,
     what: &Erasure,
     erased: &mut Erased,
 ) -> Result<(), Fault> {
-    let Found { to_erase, sentences: texts, .. } = found;
     let before = records_of(tables, to_erase)?;
-    let mut gone: BTreeSet<RecordId> = made_for(to_erase, what);
-    gone.retain(|id| !before.contains_key(id));
-    for lost in lost(tables, to_erase, texts, what)? {
-        changes.remove(&tables.undos, key::id(lost.run));
-        gone.extend(lost.records);
-    }
+    let mut gone: BTreeSet<RecordId> = lost(tables, changes, to_erase, what)?;
     let reminders = |record: &Record| (record.id, record.reminders.clone());
     let reminders: BTreeMap<RecordId, Vec<TaskId>> = before.values().map(reminders).collect();
-    for (id, record) in left(before, to_erase, texts, what) {
+    for (id, record) in left(before, to_erase, what) {
         for task in reminders.get(&id).into_iter().flatten() {
             if let Some(task) = tasks::find(tables, Some(*task))? {
                 remove_task(tables, changes, erased, &task)?;
@@ -70,47 +57,14 @@ pub(super) fn clear(
     Ok(())
 }
 
-/// The records that lose something, and those that were made for messages that go and are not there any more: tools may have told
-/// of both.
-pub(super) fn named(
-    tables: &Tables<'_>,
-    to_erase: &ToErase,
-    texts: &Needles,
-    what: &Erasure,
-) -> Result<BTreeSet<RecordId>, Fault> {
-    let mut named = made_for(to_erase, what);
-    named.extend(left(records_of(tables, to_erase)?, to_erase, texts, what).into_keys());
-    named.extend(lost(tables, to_erase, texts, what)?.into_iter().flat_map(|lost| lost.records));
-    Ok(named)
-}
-
-/// The records that were made or changed for messages that go, also those that are not there any more.
-fn made_for(to_erase: &ToErase, what: &Erasure) -> BTreeSet<RecordId> {
-    if matches!(what, Erasure::Session(..) | Erasure::Chat(..)) {
-        return BTreeSet::new();
-    }
-    let made = to_erase.messages().filter_map(|message| {
-        message.tool.as_ref().filter(|tool| tool.tool_name == SAVER)?;
-        let result: Value = serde_json::from_str(&message.text).ok()?;
-        result["record_id"].as_str().filter(|_| result["already_there"] != true)?.parse().ok()
-    });
-    made.collect()
-}
-
-/// Records that a turn has removed and that can be put back, though they would lose something.
-struct Lost {
-    run: RunId,
-    records: Vec<RecordId>,
-}
-
-/// What can be put back of records that would lose something, or that belong to some that do.
+/// Takes away what can be put back of records that would lose something, or that belong to some that do. Gives these records.
 fn lost(
     tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
     to_erase: &ToErase,
-    texts: &Needles,
     what: &Erasure,
-) -> Result<Vec<Lost>, Fault> {
-    let mut all_lost = Vec::new();
+) -> Result<BTreeSet<RecordId>, Fault> {
+    let mut all_lost = BTreeSet::new();
     for undo in tables.undos.list(&[])?.into_iter().filter(|undo| undo.asked_in == to_erase.chat) {
         let removed = undo.calls.iter().filter_map(Undoable::records).flat_map(|removed| removed.records);
         let removed: BTreeMap<RecordId, Record> = removed.map(|record| (record.id, record)).collect();
@@ -120,10 +74,10 @@ fn lost(
         let ids: BTreeSet<RecordId> = removed.keys().copied().collect();
         let mut all = records_of(tables, to_erase)?;
         all.extend(removed);
-        let left = left(all, to_erase, texts, what);
-        let records: Vec<RecordId> = left.into_keys().filter(|id| ids.contains(id)).collect();
-        if !records.is_empty() {
-            all_lost.push(Lost { run: undo.run, records });
+        let mut lost = left(all, to_erase, what).into_keys().filter(|id| ids.contains(id)).peekable();
+        if lost.peek().is_some() {
+            changes.remove(&tables.undos, key::id(undo.run));
+            all_lost.extend(lost);
         }
     }
     Ok(all_lost)
@@ -138,7 +92,6 @@ fn records_of(tables: &Tables<'_>, to_erase: &ToErase) -> Result<BTreeMap<Record
 fn left(
     records: BTreeMap<RecordId, Record>,
     to_erase: &ToErase,
-    texts: &Needles,
     what: &Erasure,
 ) -> BTreeMap<RecordId, Option<Record>> {
     let is_theirs = |filled: &Filled| match what {
@@ -147,14 +100,7 @@ fn left(
         // A conversation that is tidied up leaves its notes and records; all of a chat goes elsewhere.
         Erasure::Session(..) | Erasure::Chat(..) => false,
     };
-    let is_said = |filled: &Filled| match what {
-        Erasure::Said(..) | Erasure::Person(..) => {
-            let json = serde_json::to_string(&filled.value).unwrap_or_default();
-            texts.stand_in(json.as_bytes())
-        }
-        Erasure::Session(..) | Erasure::Chat(..) => false,
-    };
-    without(records, &|filled| is_theirs(filled) || is_said(filled))
+    without(records, &is_theirs)
 }
 
 /// What is left of the records that lose something; `None` for those that go.

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, RangeInclusive};
 
+use chrono::{DateTime, TimeDelta, Utc};
+
 use super::super::super::changes::Changes;
 use super::super::super::fault::Fault;
 use super::super::super::key;
@@ -16,16 +18,14 @@ use figaro_domain::erasure::{Erased, Erasure, SaidAt};
 use figaro_domain::message::Inbound;
 use figaro_domain::session::SessionName;
 
-/// Texts with fewer bytes are not looked for elsewhere: they stand everywhere.
-const MIN_BYTES: usize = 6;
+/// Telegram's clock and this machine's differ by so much at most.
+const CLOCKS: TimeDelta = TimeDelta::minutes(5);
 
 /// What goes.
 #[derive(Debug)]
 pub(super) struct ToErase {
     /// The chat.
     pub(super) chat: ChatId,
-    /// Whether all goes that is kept of the chat.
-    pub(super) is_all: bool,
     /// The messages by their sessions.
     messages: BTreeMap<SessionId, Vec<Message>>,
     /// Where these stand.
@@ -92,7 +92,6 @@ impl ToErase {
     fn new(what: &Erasure) -> Self {
         Self {
             chat: what.chat(),
-            is_all: matches!(what, Erasure::Chat(..)),
             messages: BTreeMap::new(),
             places: BTreeSet::new(),
             background: Vec::new(),
@@ -322,13 +321,11 @@ impl ToErase {
         said.chain(self.background.iter().filter_map(|(_, message)| message.origin.message())).collect()
     }
 
-    /// The texts as they stand inside JSON, by which copies of them are found; short ones are left out.
-    pub(super) fn texts(&self) -> Vec<String> {
-        let said = self.messages.values().flatten().map(|message| &message.text);
-        let all = said.chain(self.background.iter().map(|(_, message)| &message.text));
-        let quoted =
-            all.filter(|text| text.len() >= MIN_BYTES).filter_map(|text| serde_json::to_string(text).ok());
-        quoted.map(|quoted| quoted.trim_matches('"').to_owned()).collect()
+    /// What was stored before this time, UTC, has nothing of what goes; `None` where no message goes.
+    pub(super) fn since(&self) -> Option<DateTime<Utc>> {
+        let written = self.messages().map(|message| message.created_at);
+        let first = written.chain(self.background.iter().map(|(_, message)| message.sent_at)).min();
+        first.map(|first| first - CLOCKS)
     }
 
     /// Whether nothing goes.
