@@ -8,6 +8,7 @@ use super::caller::Known;
 use super::error::ApiError;
 use super::hub::Hub;
 use super::metrics::Meters;
+use figaro_agent::eraser::Eraser;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_agent::turn::summaries::Summariser;
 use figaro_base::clock::Clock;
@@ -37,6 +38,8 @@ pub struct Gateway {
     pub remembers: bool,
     /// The store of the bot.
     pub store: Store,
+    /// Erases what callers want forgotten.
+    pub eraser: Eraser,
     /// Makes summaries that callers ask for.
     pub summariser: Summariser,
     /// Counts what happens.

@@ -157,7 +157,7 @@ pub(super) async fn erase(
 ) -> Result<StatusCode, ApiError> {
     let Found { spot, session } = found(&gateway, &caller, &name).await?;
     let what = Erasure::of_external(spot.place.conversation(), session.id, spot.user);
-    match gateway.store.erasures().erase(&what, gateway.clock.now()).await? {
+    match gateway.eraser.erase(&what, None).await? {
         Forgotten::Done(_) => {
             gateway.hub.forget_conversation(spot.place.conversation());
             Ok(StatusCode::NO_CONTENT)

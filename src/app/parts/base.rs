@@ -9,6 +9,7 @@ use crate::app::groups::Groups;
 use crate::app::policy;
 use crate::app::servers::{self, Loaded};
 use figaro_agent::channel::Channel;
+use figaro_agent::eraser::Erasures;
 use figaro_agent::languages::Languages;
 use figaro_agent::tools::telegram::Approvers;
 use figaro_agent::turn::parked::Parked;
@@ -43,6 +44,7 @@ pub(super) struct Base {
     pub(super) policy: Policy,
     pub(super) parked: Parked,
     pub(super) chats: Chats,
+    pub(super) erasures: Erasures,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
     /// What the model is told that the bot is called.
     pub(super) bot: BotName,
@@ -137,6 +139,7 @@ impl Base {
             policy: Policy::new(Arc::new(rules)),
             parked: Parked::new(store.parked(), store.conversations(), clock.clone()),
             chats: Chats::new(store.messages(), clock.clone()),
+            erasures: Erasures::default(),
             embedder,
             bot,
             channel,
@@ -156,6 +159,7 @@ impl Base {
             languages: Languages { locales: self.languages.locales.clone(), settings: store.settings() },
             parked: Parked::new(store.parked(), store.conversations(), self.clock.clone()),
             chats: Chats::new(store.messages(), self.clock.clone()),
+            erasures: Erasures::default(),
             embedder: None,
             store,
             ..self.clone()

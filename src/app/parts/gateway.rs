@@ -7,6 +7,7 @@ use async_trait::async_trait;
 
 use super::background::namer;
 use super::base::Base;
+use super::handles::eraser;
 use super::stateless::StatelessTurns;
 use super::tools::without_chat;
 use super::turns::{Background, TurnParts, turns};
@@ -115,6 +116,7 @@ pub(super) fn turns_of(
         hub: hub.clone(),
         kept,
         store: base.store.clone(),
+        eraser: eraser(&base),
         stateless: Arc::new(stateless),
         meters: meters.clone(),
         clock: base.clock.clone(),
@@ -147,6 +149,7 @@ impl GatewayTurns {
             ledger: ledger.clone(),
             remembers: base.settings.limits.memory_limit > 0,
             store: base.store.clone(),
+            eraser: eraser(base),
             meters: self.meters,
             summariser: self.summariser,
             vitals: base.vitals.clone(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::base::{Base, Bot};
 use super::tools::{record_books, task_tools};
+use figaro_agent::eraser::Eraser;
 use figaro_agent::tools::Registry;
 use figaro_agent::tools::records::Reminding;
 use figaro_agent::tools::telegram::TelegramTools;
@@ -12,7 +13,7 @@ use figaro_agent::turn::queue::Mailboxes;
 use figaro_base::secret::ExposeSecret;
 use figaro_domain::code::CodeKey;
 use figaro_ledger::Ledger;
-use figaro_telegram::commands::{Cards, Erasures, Handles, TaskCards};
+use figaro_telegram::commands::{Cards, Handles, TaskCards};
 use figaro_telegram::send::Sender;
 
 /// A sender that goes on while turns are being stopped, for answers to commands and words to owners.
@@ -39,6 +40,19 @@ pub(super) struct Tools {
     pub(super) telegram: TelegramTools,
 }
 
+/// What erases for whoever asks, in Telegram or over HTTP.
+pub(super) fn eraser(base: &Base) -> Eraser {
+    Eraser {
+        store: base.store.clone(),
+        chats: base.chats.clone(),
+        parked: base.parked.clone(),
+        erasures: base.erasures.clone(),
+        default_zone: base.settings.timezone,
+        clock: base.clock.clone(),
+        background: base.groups.back.clone(),
+    }
+}
+
 /// What commands are made of.
 pub(super) fn handles(
     bot: &Bot,
@@ -62,8 +76,7 @@ pub(super) fn handles(
         parked: base.parked.clone(),
         records: record_books(base),
         reminding: Reminding { tasks: task_tools(base, &ledger) },
-        chats: base.chats.clone(),
-        erasures: Erasures::default(),
+        eraser: eraser(base),
         code_key: CodeKey::new(base.settings.telegram.token.expose_secret()),
         approvers: bot.approvers.clone(),
         telegram: tools.telegram,

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use super::super::metrics::Meters;
 use super::{Cut, Hub, Turn, last, unnamed};
 use figaro_agent::delivery::OutsideEvent;
+use figaro_agent::eraser::Eraser;
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::pipeline::Turns;
 use figaro_agent::turn::question::Question;
@@ -24,6 +25,8 @@ pub struct GatewayRunner {
     pub kept: Turns,
     /// The store of those.
     pub store: Store,
+    /// Erases what nobody can name any more.
+    pub eraser: Eraser,
     /// Runs those of which nothing is kept.
     pub stateless: Arc<dyn Runner>,
     /// Counts how turns end.
@@ -87,8 +90,7 @@ impl GatewayRunner {
     }
 
     async fn erase_unnamed(&self, turn: &Turn, user: UserId) {
-        let now = self.clock.now();
-        if let Err(error) = unnamed::erase(&self.store, &self.hub, turn.conversation(), user, now).await {
+        if let Err(error) = unnamed::erase(&self.eraser, &self.hub, turn.conversation(), user).await {
             tracing::error!(%error, label = error.label(), "what is left of an erased session stays");
         }
     }

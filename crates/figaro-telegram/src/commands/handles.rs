@@ -5,8 +5,8 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 use super::cards::Cards;
-use super::removed::Erasures;
 use crate::inbound::Me;
+use figaro_agent::eraser::Eraser;
 use figaro_agent::tools::Registry;
 use figaro_agent::tools::records::Reminding;
 use figaro_agent::tools::telegram::{Approvers, TelegramTools};
@@ -18,7 +18,7 @@ use figaro_domain::code::CodeKey;
 use figaro_ledger::Ledger;
 use figaro_mcp_client::servers::Servers;
 use figaro_mcp_client::supervisor::Mcp;
-use figaro_memory::{Chats, RecordBooks};
+use figaro_memory::RecordBooks;
 use figaro_policy::tools::Policy;
 use figaro_prompts::Prompts;
 use figaro_store::Store;
@@ -40,10 +40,8 @@ pub struct Handles {
     pub records: RecordBooks,
     /// Makes reminders of records.
     pub reminding: Reminding,
-    /// What is indexed of what chats have said.
-    pub chats: Chats,
-    /// When chats have had something forgotten.
-    pub erasures: Erasures,
+    /// Erases what people want forgotten.
+    pub eraser: Eraser,
     /// The key of the hashes of codes that let people in.
     pub code_key: CodeKey,
     /// Who may approve what takes an approval.

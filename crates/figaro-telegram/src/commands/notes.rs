@@ -81,7 +81,7 @@ impl Command for Notes {
 
 impl Notes {
     pub(super) fn new(handles: &Handles) -> Self {
-        let removed = Removed::after(handles.erasures.clone());
+        let removed = Removed::after(handles.eraser.erasures.clone());
         let (store, conversations) = (handles.store.notes(), handles.store.conversations());
         Self { cards: handles.cards.clone(), store, conversations, removed }
     }

@@ -2,33 +2,12 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::Arc;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use parking_lot::Mutex;
 
+use figaro_agent::eraser::{Erasures, UNDO};
 use figaro_base::ids::ChatId;
-
-/// How long something removed can be put back.
-const UNDO: TimeDelta = TimeDelta::minutes(1);
-
-/// When chats last had something forgotten, as far as that can matter for what was removed. Cheap to clone; all clones are one.
-#[derive(Debug, Clone, Default)]
-pub struct Erasures(Arc<Mutex<HashMap<ChatId, DateTime<Utc>>>>);
-
-impl Erasures {
-    /// Notes that a chat has something forgotten now.
-    pub(super) fn note(&self, chat: ChatId, now: DateTime<Utc>) {
-        let mut last = self.0.lock();
-        last.retain(|_, at| now - *at < UNDO);
-        last.insert(chat, now);
-    }
-
-    fn has_since(&self, chat: ChatId, time: DateTime<Utc>) -> bool {
-        let last = self.0.lock();
-        last.get(&chat).is_some_and(|at| *at >= time)
-    }
-}
 
 /// What was removed within the last minute, by its id.
 #[derive(Debug)]
@@ -80,6 +59,8 @@ impl<K: Eq + Hash, V> Removed<K, V> {
 
 #[cfg(test)]
 mod tests {
+    use chrono::TimeDelta;
+
     use super::*;
 
     #[test]

@@ -12,11 +12,11 @@ use super::asker::Asker;
 use super::card::{Card, ROWS, number, page_of};
 use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
-use super::eraser::Eraser;
 use super::handles::Handles;
 use super::records;
 use crate::callback::{self, Family, Forget as Button, Page, SaidKey, Search};
 use crate::send::Button as Key;
+use figaro_agent::eraser::Eraser;
 use figaro_base::ids::SessionId;
 use figaro_domain::erasure::{Erasure, Forgotten, Said, SaidAt};
 use figaro_domain::record::FieldValue;
@@ -118,7 +118,7 @@ impl Forget {
             cards: handles.cards.clone(),
             erasures: handles.store.erasures(),
             sessions: handles.store.sessions(),
-            eraser: Eraser::new(handles),
+            eraser: handles.eraser.clone(),
             searches: Searches::default(),
             store: handles.store.clone(),
         }
@@ -175,7 +175,7 @@ impl Forget {
     }
 
     async fn erase(&self, asker: &Asker, what: Erasure) -> Result<Pressed, StoreError> {
-        let forgotten = self.eraser.erase(&what, &asker.speaker.name).await?;
+        let forgotten = self.eraser.erase(&what, Some(&asker.speaker.name)).await?;
         // The language of the chat may be gone with its settings.
         let asker = self.cards.again(asker).await;
         let texts = self.cards.texts(&asker);

@@ -71,7 +71,7 @@ impl Command for Pins {
 
 impl Pins {
     pub(super) fn new(handles: &Handles) -> Self {
-        let removed = Removed::after(handles.erasures.clone());
+        let removed = Removed::after(handles.eraser.erasures.clone());
         Self {
             cards: handles.cards.clone(),
             store: handles.store.pins(),

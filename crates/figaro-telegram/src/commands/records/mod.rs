@@ -98,7 +98,7 @@ impl Records {
             store: handles.store.clone(),
             books: handles.records.clone(),
             reminding: handles.reminding.clone(),
-            removed: JustRemoved::after(handles.erasures.clone()),
+            removed: JustRemoved::after(handles.eraser.erasures.clone()),
         }
     }
 

@@ -15,10 +15,10 @@ use super::asker::Asker;
 use super::card::{Card, ROWS, page_of};
 use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
-use super::eraser::Eraser;
 use super::handles::Handles;
 use super::model::ChatModels;
 use crate::callback::{Family, Page, Sessions as Button};
+use figaro_agent::eraser::Eraser;
 use figaro_agent::turn::parked::Parked;
 use figaro_base::ids::SessionId;
 use figaro_domain::conversation::Session;
@@ -100,7 +100,7 @@ impl Sessions {
             settings: handles.store.settings(),
             models: ChatModels::new(handles),
             parked: handles.parked.clone(),
-            eraser: Eraser::new(handles),
+            eraser: handles.eraser.clone(),
             default_zone: handles.default_zone,
         }
     }
@@ -188,7 +188,7 @@ impl Sessions {
         let outline = self.sessions.outline(session.id).await?;
         let name = self.view(asker).await?.name(&session, &outline);
         let what = Erasure::Session(asker.place.conversation(), session.id);
-        let toast = match self.eraser.erase(&what, &asker.speaker.name).await? {
+        let toast = match self.eraser.erase(&what, Some(&asker.speaker.name)).await? {
             Forgotten::Busy => return Ok(Pressed::toast(texts.session_busy())),
             Forgotten::Done(erased) if erased.is_nothing() => texts.gone().to_owned(),
             Forgotten::Done(_) => {
