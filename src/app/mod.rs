@@ -183,10 +183,7 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     groups.front.spawn("scheduler", runners.scheduler.run());
     groups.front.spawn("retention", runners.retention.run());
     groups.front.spawn("rewriter", runners.rewriter.run());
-    groups.front.spawn("policy", runners.policy.run());
-    groups.front.spawn("servers", runners.servers.run());
-    groups.front.spawn("agents", runners.agents.run());
-    groups.front.spawn("packs", runners.packs.run());
+    runners.watches.spawn(&groups.front);
     let webhook = match runners.updates {
         Updates::Fetched(poller) => {
             groups.front.spawn("poller", poller.run());

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::task::spawn_blocking;
+use tracing::{info, warn};
 
 use super::failure::Refusal;
 use figaro_agent::delivery::Owners;
@@ -15,7 +16,7 @@ use figaro_base::system::in_words;
 use figaro_base::telemetry::vitals::Vitals;
 use figaro_base::text::one_line;
 use figaro_files::presence;
-use figaro_prompts::texts::Texts;
+use figaro_prompts::texts::{Texts, fill};
 
 /// The pause between two looks.
 const EVERY: Duration = Duration::from_secs(1);
@@ -27,17 +28,52 @@ const MAX_BYTES: usize = 512 << 10;
 /// What was seen of a file: its text, or that there is none, or why it cannot be read.
 pub(super) type FileText = Result<Option<String>, String>;
 
-/// Files of the owner that a part of the bot is kept like.
+/// A kind of files of the owner that a part of the bot is kept like.
 #[async_trait]
-pub(super) trait Watched: Send + Sync {
+pub(super) trait OwnersFiles: Send + Sync {
+    /// What `/status` and the log call them.
+    const KIND: &'static str;
     /// What is seen of them at once.
     type Seen: PartialEq + Clone + Send + Sync;
+    /// What was read of that and holds as a whole.
+    type Read: Send;
+
+    /// What was seen when what holds now was taken.
+    fn held(&self) -> Self::Seen;
 
     /// Looks at them; `None` where that fails.
     async fn look(&self) -> Option<Self::Seen>;
 
-    /// Has what is seen now hold, or says what is wrong with it: then what held before goes on.
-    async fn take(&mut self, seen: &Self::Seen);
+    /// Reads what was seen.
+    ///
+    /// # Errors
+    /// All that is wrong, a line each, with the file and the place.
+    fn read(&self, seen: &Self::Seen) -> Result<Self::Read, String>;
+
+    /// Whether what was read is other than what holds.
+    fn is_changed(&self, _read: &Self::Read) -> bool {
+        true
+    }
+
+    /// Has it hold. Gives what owners are told of it: a count or names, nothing where there are none.
+    fn swap(&self, read: Self::Read) -> String;
+
+    /// What owners are told of a change, and of files that cannot be used: with `{file}`, and `{what}` or `{faults}`.
+    fn words(texts: &Texts) -> [&str; 2];
+
+    /// Where they stand.
+    fn place(&self) -> String;
+}
+
+/// Keeps a part of the bot like files of the owner. While one of them is broken, what held before goes on: what was changed in several
+/// files holds together or not at all.
+#[derive(Debug)]
+pub(super) struct Watch<F> {
+    files: F,
+    /// The faults that owners know of; `None` while there are none.
+    known: Option<String>,
+    news: News,
+    background: TaskTracker,
 }
 
 /// Who is told of changes.
@@ -52,38 +88,83 @@ pub(super) struct News {
 }
 
 impl News {
-    /// Notes for `/status` that files of this kind are well, or what is wrong with them.
-    pub(super) fn note(&self, kind: &'static str, faults: Option<&str>) {
-        self.vitals.set_broken(kind, faults.map(told).as_deref());
-    }
-
     /// Tells owners this, each in the language of their chat.
     pub(super) async fn tell(&self, words: impl Fn(&Texts) -> String) {
         self.owners.tell(self.languages.locales.map(words)).await;
     }
 }
 
+impl<F: OwnersFiles> Watch<F> {
+    /// Tells this news, and ends when `background` is asked to stop.
+    pub(super) const fn new(files: F, news: News, background: TaskTracker) -> Self {
+        Self { files, known: None, news, background }
+    }
+
+    /// Looks again and again until the bot stops. What is just being written is left alone: what is seen counts once two looks
+    /// have seen the same.
+    pub(super) async fn run(mut self) {
+        let mut holds = self.files.held();
+        let mut before = holds.clone();
+        let background = self.background.clone();
+        loop {
+            tokio::select! {
+                () = background.stopping() => return,
+                () = tokio::time::sleep(EVERY) => {}
+            }
+            let Some(now) = self.files.look().await else { continue };
+            if now == before && now != holds {
+                self.take(&now).await;
+                holds = now.clone();
+            }
+            before = now;
+        }
+    }
+
+    /// Has what is seen now hold, or says what is wrong with it: the same faults once.
+    async fn take(&mut self, seen: &F::Seen) {
+        let (read, file) = (self.files.read(seen), self.files.place());
+        self.news.vitals.set_broken(F::KIND, read.as_ref().err().map(|faults| told(faults)).as_deref());
+        match read {
+            // What they name has come or gone elsewhere, and nothing is said of it.
+            Ok(read) if self.known.is_none() && !self.files.is_changed(&read) => {}
+            Ok(read) => {
+                let what = self.files.swap(read);
+                self.known = None;
+                info!(kind = F::KIND, file, what, "files of the owner have changed");
+                let shown =
+                    |texts: &Texts| if what.is_empty() { texts.config_none() } else { &what }.to_owned();
+                let words =
+                    |texts: &Texts| fill(F::words(texts)[0], &[("file", &file), ("what", &shown(texts))]);
+                self.news.tell(words).await;
+            }
+            Err(faults) => {
+                warn!(
+                    kind = F::KIND,
+                    file, faults, "files of the owner cannot be used; those of before hold"
+                );
+                if self.known.as_ref() != Some(&faults) {
+                    let shown = told(&faults);
+                    let words =
+                        |texts: &Texts| fill(F::words(texts)[1], &[("file", &file), ("faults", &shown)]);
+                    self.news.tell(words).await;
+                }
+                self.known = Some(faults);
+            }
+        }
+    }
+}
+
 /// What owners are told of faults.
-pub(super) fn told(faults: &str) -> String {
+fn told(faults: &str) -> String {
     one_line(faults, TOLD)
 }
 
-/// Looks again and again until the bot stops. What is just being written is left alone: what is seen counts once two looks have
-/// seen the same. `holds` is what was seen when what holds now was taken.
-pub(super) async fn watch<W: Watched>(mut watched: W, mut holds: W::Seen, background: TaskTracker) {
-    let mut before = holds.clone();
-    loop {
-        tokio::select! {
-            () = background.stopping() => return,
-            () = tokio::time::sleep(EVERY) => {}
-        }
-        let Some(now) = watched.look().await else { continue };
-        if now == before && now != holds {
-            watched.take(&now).await;
-            holds = now.clone();
-        }
-        before = now;
-    }
+/// The names of the owner's own among those that hold.
+pub(super) fn own_names<'a>(
+    names: impl Iterator<Item = &'a str>,
+    is_built_in: impl Fn(&str) -> bool,
+) -> String {
+    names.filter(|name| !is_built_in(name)).collect::<Vec<_>>().join(", ")
 }
 
 /// The text of a file; `None` where there is no file.

@@ -6,7 +6,7 @@ mod watch;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-pub(super) use self::watch::AgentWatch;
+pub(super) use self::watch::AgentFolder;
 use super::additions::Additions;
 use super::failure::Refusal;
 use super::providers::{table, variables};

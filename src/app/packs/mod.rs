@@ -5,7 +5,7 @@ mod watch;
 
 use std::path::{Path, PathBuf};
 
-pub(super) use self::watch::PackWatch;
+pub(super) use self::watch::PackFolder;
 use super::failure::Refusal;
 use super::terminal::{all_said, say};
 use figaro_domain::record::Pack;

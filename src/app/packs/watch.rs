@@ -5,71 +5,51 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use tokio::task::spawn_blocking;
-use tracing::{info, warn};
 
-use crate::app::watch::{News, Watched, told, watch};
-use figaro_base::shutdown::TaskTracker;
-use figaro_prompts::texts::{Texts, fill};
-use figaro_prompts::{PACKS_FOLDER, PackFiles, Prompts};
+use crate::app::watch::{OwnersFiles, own_names};
+use figaro_prompts::texts::Texts;
+use figaro_prompts::{PACKS_FOLDER, PackFiles, PackSet, Prompts};
 use figaro_store::RecordStore;
 
-/// Keeps the packs like the owner's files. While one of them is broken, all packs of before stay as they were: what was
-/// changed in several files holds together or not at all.
+/// The files of packs.
 #[derive(Debug)]
-pub(in crate::app) struct PackWatch {
+pub(in crate::app) struct PackFolder {
     /// Where packs are taken from.
     pub(in crate::app) prompts: Arc<Prompts>,
     /// Where it is told by what rules messages matter.
     pub(in crate::app) records: RecordStore,
-    /// The faults that owners know of; `None` while there are none.
-    pub(in crate::app) known: Option<String>,
-    /// Owners are told of each change.
-    pub(in crate::app) news: News,
-    /// It ends when this is asked to stop.
-    pub(in crate::app) background: TaskTracker,
-}
-
-impl PackWatch {
-    /// Looks until the bot stops.
-    pub(in crate::app) async fn run(self) {
-        let (holds, background) = (self.prompts.packs().files().clone(), self.background.clone());
-        watch(self, holds, background).await;
-    }
 }
 
 #[async_trait]
-impl Watched for PackWatch {
+impl OwnersFiles for PackFolder {
+    const KIND: &'static str = "packs";
     type Seen = PackFiles;
+    type Read = PackSet;
+
+    fn held(&self) -> PackFiles {
+        self.prompts.packs().files().clone()
+    }
 
     async fn look(&self) -> Option<PackFiles> {
         spawn_blocking(|| PackFiles::of(Path::new(PACKS_FOLDER))).await.ok()
     }
 
-    /// The same faults are told once.
-    async fn take(&mut self, files: &PackFiles) {
-        let read = files.read(PACKS_FOLDER).map_err(|faults| faults.join("\n"));
-        self.news.note("packs", read.as_ref().err().map(String::as_str));
-        match read {
-            Ok(packs) => {
-                let own: Vec<&str> = packs.all().map(|pack| pack.name.as_str()).collect();
-                let own: Vec<&str> = own.into_iter().filter(|name| !packs.is_built_in(name)).collect();
-                let own = own.join(", ");
-                self.records.set_pack_rules(packs.rules());
-                self.prompts.replace_packs(packs);
-                self.known = None;
-                info!(packs = own, "the owner's packs have changed");
-                let shown =
-                    |texts: &Texts| if own.is_empty() { texts.config_none().to_owned() } else { own.clone() };
-                self.news.tell(|texts| fill(texts.packs_changed(), &[("packs", &shown(texts))])).await;
-            }
-            Err(faults) => {
-                warn!(faults, "the owner's packs cannot be used; those of before hold");
-                if self.known.as_ref() != Some(&faults) {
-                    let shown = told(&faults);
-                    self.news.tell(|texts| fill(texts.packs_broken(), &[("faults", &shown)])).await;
-                }
-                self.known = Some(faults);
-            }
-        }
+    fn read(&self, files: &PackFiles) -> Result<PackSet, String> {
+        files.read(PACKS_FOLDER).map_err(|faults| faults.join("\n"))
+    }
+
+    fn swap(&self, packs: PackSet) -> String {
+        let own = own_names(packs.all().map(|pack| pack.name.as_str()), |name| packs.is_built_in(name));
+        self.records.set_pack_rules(packs.rules());
+        self.prompts.replace_packs(packs);
+        own
+    }
+
+    fn words(texts: &Texts) -> [&str; 2] {
+        [texts.packs_changed(), texts.packs_broken()]
+    }
+
+    fn place(&self) -> String {
+        PACKS_FOLDER.to_owned()
     }
 }

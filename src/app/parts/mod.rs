@@ -21,21 +21,17 @@ use self::handles::{Tools, handles, late, task_cards};
 use self::router::{Onward, router};
 use self::tools::{approvers, of_servers, registry, telegram};
 use self::turns::{Background, TurnParts, turns};
-use self::upkeep::{
-    agent_watch, pack_watch, policy_watch, retention, rewriter, scheduler, servers_watch, spawn_keepers,
-};
+use self::upkeep::{Watches, retention, rewriter, scheduler, spawn_keepers};
 use super::additions::Additions;
-use super::agents::{self, AgentWatch};
+use super::agents;
 use super::commands;
 use super::environment::{http_client, open_store, start_mcp};
 use super::failure::Refusal;
 use super::groups::Groups;
 use super::identity::who_am_i;
 use super::models::models;
-use super::packs::PackWatch;
-use super::policy::PolicyWatch;
 use super::providers;
-use super::servers::{ServersWatch, recipe};
+use super::servers::recipe;
 use super::watch::News;
 use figaro_agent::delivery::{Bus, Delivery, Owners};
 use figaro_agent::languages::Languages;
@@ -86,10 +82,7 @@ pub(super) struct Runners {
     pub(super) scheduler: Scheduler,
     pub(super) retention: Retention,
     pub(super) rewriter: Rewriter,
-    pub(super) policy: PolicyWatch,
-    pub(super) servers: ServersWatch,
-    pub(super) agents: AgentWatch,
-    pub(super) packs: PackWatch,
+    pub(super) watches: Watches,
     pub(super) updates: Updates,
     pub(super) gateway: Option<Served>,
 }
@@ -144,15 +137,13 @@ pub(super) async fn build(
     let (retention, rewriter) = (retention(base), rewriter(base));
     let news =
         News { owners: owners.clone(), languages: base.languages.clone(), vitals: base.vitals.clone() };
-    let (policy, servers) = (policy_watch(&bot, news.clone()), servers_watch(&bot, news.clone()));
-    let agents = agent_watch(&bot, agents::names(&providers, Vec::new()), news.clone());
-    let packs = pack_watch(base, news);
+    let watches = Watches::new(&bot, agents::names(&providers, Vec::new()), &news);
     let gateway =
         gateway.map(|gateway| gateway.with(base, &ledger, &mailboxes_of_gateway, door)).transpose()?;
     let (store, languages, parked) = (base.store.clone(), base.languages.clone(), base.parked.clone());
     let model = ledger.models.default_model().to_string();
     let parts = Parts { store, router, commands, delivery, owners, languages, parked, model };
-    Ok((parts, Runners { scheduler, retention, rewriter, policy, servers, agents, packs, updates, gateway }))
+    Ok((parts, Runners { scheduler, retention, rewriter, watches, updates, gateway }))
 }
 
 fn owners(bot: &Bot) -> TelegramOwners {

@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use super::base::{Base, Bot};
 use super::handles::task_cards;
-use crate::app::agents::AgentWatch;
-use crate::app::packs::PackWatch;
-use crate::app::policy::PolicyWatch;
-use crate::app::servers::ServersWatch;
-use crate::app::watch::News;
+use crate::app::agents::AgentFolder;
+use crate::app::packs::PackFolder;
+use crate::app::policy::PolicyFile;
+use crate::app::servers::ServersFile;
+use crate::app::watch::{News, Watch};
 use figaro_agent::delivery::Owners;
 use figaro_agent::retention::{Retention, Rewriter};
 use figaro_agent::scheduler::Scheduler;
 use figaro_agent::turn::extraction::Extractor;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_agent::turn::summaries::Summariser;
+use figaro_base::shutdown::TaskTracker;
 use figaro_prompts::Names;
 use figaro_telegram::commands::CardKeeper;
 use figaro_telegram::questions::take_buttons_off;
@@ -47,51 +48,45 @@ pub(super) fn rewriter(base: &Base) -> Rewriter {
     }
 }
 
-/// What has a change of the owner's rules hold.
-pub(super) fn policy_watch(bot: &Bot, news: News) -> PolicyWatch {
-    let base = &bot.base;
-    PolicyWatch {
-        file: base.settings.policy.file.clone(),
-        text: bot.policy_text.clone(),
-        policy: base.policy.clone(),
-        news,
-        background: base.groups.front.clone(),
-    }
+/// What has changes of the owner's files hold while the bot runs.
+pub(in crate::app) struct Watches {
+    policy: Watch<PolicyFile>,
+    servers: Watch<ServersFile>,
+    agents: Watch<AgentFolder>,
+    packs: Watch<PackFolder>,
 }
 
-/// What has a change of the owner's other MCP servers hold.
-pub(super) fn servers_watch(bot: &Bot, news: News) -> ServersWatch {
-    let base = &bot.base;
-    ServersWatch {
-        settings: base.settings.servers.clone(),
-        text: bot.described.text.clone(),
-        servers: bot.servers.clone(),
-        news,
-        background: base.groups.front.clone(),
+impl Watches {
+    /// Those of a bot, whose files of agents may use these names.
+    pub(super) fn new(bot: &Bot, names: Names, news: &News) -> Self {
+        let base = &bot.base;
+        let policy = PolicyFile {
+            file: base.settings.policy.file.clone(),
+            text: bot.policy_text.clone(),
+            policy: base.policy.clone(),
+        };
+        let servers = ServersFile {
+            settings: base.settings.servers.clone(),
+            text: bot.described.text.clone(),
+            servers: bot.servers.clone(),
+        };
+        let agents = AgentFolder { prompts: base.prompts.clone(), names, servers: bot.servers.clone() };
+        let packs = PackFolder { prompts: base.prompts.clone(), records: base.store.records() };
+        let background = || base.groups.front.clone();
+        Self {
+            policy: Watch::new(policy, news.clone(), background()),
+            servers: Watch::new(servers, news.clone(), background()),
+            agents: Watch::new(agents, news.clone(), background()),
+            packs: Watch::new(packs, news.clone(), background()),
+        }
     }
-}
 
-/// What has a change of the owner's agents hold.
-pub(super) fn agent_watch(bot: &Bot, names: Names, news: News) -> AgentWatch {
-    let base = &bot.base;
-    AgentWatch {
-        prompts: base.prompts.clone(),
-        names,
-        servers: bot.servers.clone(),
-        known: None,
-        news,
-        background: base.groups.front.clone(),
-    }
-}
-
-/// What has a change of the owner's packs hold.
-pub(super) fn pack_watch(base: &Base, news: News) -> PackWatch {
-    PackWatch {
-        prompts: base.prompts.clone(),
-        records: base.store.records(),
-        known: None,
-        news,
-        background: base.groups.front.clone(),
+    /// Looks at all of them until the bot stops.
+    pub(in crate::app) fn spawn(self, front: &TaskTracker) {
+        front.spawn("policy", self.policy.run());
+        front.spawn("servers", self.servers.run());
+        front.spawn("agents", self.agents.run());
+        front.spawn("packs", self.packs.run());
     }
 }
 

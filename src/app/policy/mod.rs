@@ -12,7 +12,7 @@ pub use self::explain::Explained;
 use self::explain::explain;
 use self::explain_server::{explain_server, named_by_server};
 pub(super) use self::file::load;
-pub(super) use self::watch::PolicyWatch;
+pub(super) use self::watch::PolicyFile;
 use super::additions::Additions;
 use super::failure::Refusal;
 use super::providers::variables;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use figaro_mcp::proxy::Proxies;
 
 pub(super) use self::file::{Loaded, load};
-pub(super) use self::watch::ServersWatch;
+pub(super) use self::watch::ServersFile;
 use super::additions::Additions;
 use super::failure::Refusal;
 use super::groups::{Groups, LAST_CALL};
