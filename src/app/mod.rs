@@ -20,6 +20,7 @@ mod owner_invite;
 mod packs;
 mod parts;
 mod pause;
+mod personas;
 mod place;
 mod policy;
 mod providers;

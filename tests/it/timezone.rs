@@ -95,7 +95,7 @@ impl World {
             language: Some("en".to_owned()),
             ..PendingDelivery::new(RunId::new(), place, String::new(), now)
         };
-        let touch = (tasks[0].id, TaskChange::Edit(TaskEdit::default()));
+        let touch = (tasks[0].id, TaskChange::edit(TaskEdit::default()));
         store.tasks().change(vec![touch], vec![question], now).await.unwrap();
         let asked = ConfigPatch { zone_asked: Some(now - ago), ..ConfigPatch::default() };
         store.settings().change_chat_config(ChatId(chat), asked).await.unwrap();

@@ -43,20 +43,6 @@ pub(super) struct Source<'a> {
 pub(super) type Fault = Misfit;
 
 impl Folder {
-    /// What `read` makes of the files of an owner's folder of prompts and, where it has none of their name, of those built
-    /// in; by name.
-    ///
-    /// # Errors
-    /// Everything that is wrong with any file, each with the file's name.
-    pub(super) fn load<T, F: Into<Fault>>(
-        &self,
-        prompts: Option<&Path>,
-        read: impl Fn(&Source<'_>) -> Result<T, Vec<F>>,
-    ) -> Result<BTreeMap<String, T>, Vec<String>> {
-        let folder = prompts.map(|prompts| prompts.join(self.name));
-        self.read(&self.files(folder.as_deref()), &format!("prompts/{}", self.name), read)
-    }
-
     /// The files in a folder.
     pub(super) fn files(&self, folder: Option<&Path>) -> Files {
         let Some(folder) = folder else { return Files(Ok(BTreeMap::new())) };
@@ -66,10 +52,11 @@ impl Folder {
         )
     }
 
-    /// What `read` makes of these files and of those built in. People are told their names behind `shown`.
+    /// What `read` makes of these files and, where there is none of their name, of those built in; by name. People are told their
+    /// names behind `shown`.
     ///
     /// # Errors
-    /// As [`Self::load`].
+    /// Everything that is wrong with any file, each with the file's name.
     pub(super) fn read<T, F: Into<Fault>>(
         &self,
         files: &Files,

@@ -19,7 +19,6 @@ pub mod texts;
 mod unread;
 mod yaml_place;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,6 +33,7 @@ pub use self::echo::Echo;
 pub use self::kept::{DatedSummary, KeptView, LabelledMemory};
 pub use self::older::{OlderDay, OlderMessage, OlderView};
 pub use self::packs::{PACKS_FOLDER, PackFiles, PackSet, schema as pack_schema};
+pub use self::personas::{PERSONAS_FOLDER, PersonaFiles, PersonaSet};
 pub use self::pins::PinView;
 pub use self::question::{AttachmentView, BackgroundView, MessageView, PersonView, QuoteView, TailView};
 use self::rendered::Rendered;
@@ -64,13 +64,14 @@ pub const OWN_FOLDER: &str = "prompts";
 /// Its folder of agents.
 pub const AGENTS_FOLDER: &str = "prompts/agents";
 
-/// The compiled templates, the agents, personas and packs. Read at the start; agents and packs again when their files change.
+/// The compiled templates, the agents, personas and packs. Read at the start; all but the templates again when their
+/// files change.
 #[derive(Debug)]
 pub struct Prompts {
     templates: Environment<'static>,
     agents: RwLock<Arc<AgentSet>>,
     packs: RwLock<Arc<PackSet>>,
-    personas: BTreeMap<String, Persona>,
+    personas: RwLock<Arc<PersonaSet>>,
     rendered: Rendered,
 }
 
@@ -131,13 +132,17 @@ impl Prompts {
         let (templates, mut faults) = compile(folder);
         let agents = AgentFiles::of_prompts(folder).read(AGENTS_FOLDER, names);
         let agents = agents.map_err(|wrong| faults.extend(wrong));
-        let personas = personas::load(folder).map_err(|wrong| faults.extend(wrong));
+        let personas = PersonaFiles::of_prompts(folder).read(PERSONAS_FOLDER);
+        let personas = personas.map_err(|wrong| faults.extend(wrong));
         let packs = PackFiles::of_prompts(folder).read(PACKS_FOLDER).map_err(|wrong| faults.extend(wrong));
         match (agents, personas, packs) {
-            (Ok(agents), Ok(personas), Ok(packs)) if faults.is_empty() => {
-                let (agents, packs) = (RwLock::new(Arc::new(agents)), RwLock::new(Arc::new(packs)));
-                Ok(Self { templates, agents, packs, personas, rendered: Rendered::default() })
-            }
+            (Ok(agents), Ok(personas), Ok(packs)) if faults.is_empty() => Ok(Self {
+                templates,
+                agents: RwLock::new(Arc::new(agents)),
+                packs: RwLock::new(Arc::new(packs)),
+                personas: RwLock::new(Arc::new(personas)),
+                rendered: Rendered::default(),
+            }),
             _ => Err(faults.join("\n")),
         }
     }
@@ -164,16 +169,22 @@ impl Prompts {
         *self.packs.write() = Arc::new(packs);
     }
 
-    /// All personas of files, by name.
-    pub fn personas(&self) -> impl Iterator<Item = &Persona> {
-        self.personas.values()
+    /// The personas of files of this moment.
+    #[must_use]
+    pub fn personas(&self) -> Arc<PersonaSet> {
+        self.personas.read().clone()
+    }
+
+    /// Has other personas hold from now on. A turn that has begun goes on with the one it began with.
+    pub fn replace_personas(&self, personas: PersonaSet) {
+        *self.personas.write() = Arc::new(personas);
     }
 
     /// The persona of a file that a chat has chosen, if it is there.
     #[must_use]
-    pub fn chosen_persona(&self, config: &ChatConfig) -> Option<&Persona> {
+    pub fn chosen_persona(&self, config: &ChatConfig) -> Option<Arc<Persona>> {
         match config.persona.as_ref()? {
-            PersonaChoice::File(name) => self.personas.get(name),
+            PersonaChoice::File(name) => self.personas().get(name).cloned(),
             PersonaChoice::Own { .. } => None,
         }
     }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
-use super::files::{Fault, Folder, Source, name_faults, parse};
+use super::files::{Fault, Files, Folder, Source, name_faults, parse};
 use super::texts::Locales;
 use figaro_domain::chat::MAX_SETTING_CHARS;
 use figaro_domain::generation::Generation;
@@ -51,12 +52,68 @@ struct Lines {
 /// Words for everybody, or by language.
 struct Words(ByLanguage<String>);
 
-/// The personas of the folder and, where it has none of their name, those built in.
-///
-/// # Errors
-/// Everything that is wrong with any file, each with the file's name.
-pub(super) fn load(folder: Option<&Path>) -> Result<BTreeMap<String, Persona>, Vec<String>> {
-    FOLDER.load(folder, read)
+/// The folder of an owner's personas, in the folder that the bot is started in.
+pub const PERSONAS_FOLDER: &str = "prompts/personas";
+
+/// The files of personas in a folder, as they were at one moment: two are equal if nothing has changed between them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PersonaFiles(Files);
+
+impl PersonaFiles {
+    /// Looks into a folder of personas, which need not exist.
+    #[must_use]
+    pub fn of(folder: &Path) -> Self {
+        Self(FOLDER.files(Some(folder)))
+    }
+
+    /// The files of a folder of prompts.
+    pub(crate) fn of_prompts(prompts: Option<&Path>) -> Self {
+        let folder = prompts.map(|prompts| prompts.join(FOLDER.name));
+        Self(FOLDER.files(folder.as_deref()))
+    }
+
+    /// The personas of these files and, where they have none of their name, those built in. `shown` is the folder as people are
+    /// told it.
+    ///
+    /// # Errors
+    /// Everything that is wrong with any file, a line each: file, line, column, and what it is.
+    pub fn read(&self, shown: &str) -> Result<PersonaSet, Vec<String>> {
+        let personas = FOLDER.read(&self.0, shown, read)?;
+        let personas = personas.into_iter().map(|(name, persona)| (name, Arc::new(persona))).collect();
+        Ok(PersonaSet { personas, files: self.clone() })
+    }
+}
+
+/// The personas of files and those built in, as they were read together.
+#[derive(Debug)]
+pub struct PersonaSet {
+    personas: BTreeMap<String, Arc<Persona>>,
+    files: PersonaFiles,
+}
+
+impl PersonaSet {
+    /// The persona of this name; `None` where no file defines it.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Arc<Persona>> {
+        self.personas.get(name)
+    }
+
+    /// All personas, by name.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Persona>> {
+        self.personas.values()
+    }
+
+    /// Whether the persona of this name is as it comes with Figaro: no file of the owner's stands in its place.
+    #[must_use]
+    pub fn is_built_in(&self, name: &str) -> bool {
+        !self.files.0.has(name)
+    }
+
+    /// The files that they were read from.
+    #[must_use]
+    pub const fn files(&self) -> &PersonaFiles {
+        &self.files
+    }
 }
 
 fn read(source: &Source<'_>) -> Result<Persona, Vec<Fault>> {
@@ -185,11 +242,15 @@ settings:
         folder
     }
 
+    fn load(prompts: &Path) -> Result<PersonaSet, Vec<String>> {
+        PersonaFiles::of_prompts(Some(prompts)).read(PERSONAS_FOLDER)
+    }
+
     #[test]
     fn a_folder_adds_personas_and_replaces_those_built_in() {
         let tutor = "name: tutor\ntitle: Teacher\ndescription: teaches\nprompt: Teach.";
-        let personas = load(Some(folder(&[("pirate.yaml", GOOD), ("tutor.yaml", tutor)]).path())).unwrap();
-        let names: Vec<&str> = personas.keys().map(String::as_str).collect();
+        let personas = load(folder(&[("pirate.yaml", GOOD), ("tutor.yaml", tutor)]).path()).unwrap();
+        let names: Vec<&str> = personas.all().map(|persona| persona.name.as_str()).collect();
         assert_eq!(names, ["coach", "engineer", "pirate", "translator", "tutor"]);
         let pirate = Persona {
             name: "pirate".into(),
@@ -199,9 +260,9 @@ settings:
             language: Some("English".into()),
             settings: Generation { temperature: Some(1.2), max_tokens: Some(300), ..Generation::default() },
         };
-        assert_eq!(personas["pirate"], pirate);
-        assert_eq!(personas["tutor"].prompt, "Teach.");
-        assert_eq!(personas["tutor"].title.of(Some("pt-BR")), "Teacher");
+        assert_eq!(**personas.get("pirate").unwrap(), pirate);
+        assert_eq!(personas.get("tutor").unwrap().prompt, "Teach.");
+        assert_eq!(personas.get("tutor").unwrap().title.of(Some("pt-BR")), "Teacher");
     }
 
     #[test]
@@ -213,7 +274,7 @@ settings:
         };
         let plain = tokens(None);
         let (first, others) = Locales::tags();
-        for persona in prompts.personas() {
+        for persona in prompts.personas().all() {
             let more = tokens(Some(persona.prompt.clone())) - plain;
             println!("{}: {more} tokens", persona.name);
             assert!(more <= MAX_TOKENS, "{}: {more}", persona.name);
@@ -222,7 +283,7 @@ settings:
                 assert_eq!(tags, [vec![first], others.clone()].concat(), "{}", persona.name);
             }
         }
-        assert_eq!(prompts.personas().count(), 4);
+        assert_eq!(prompts.personas().all().count(), 4);
     }
 
     #[test]
@@ -250,7 +311,7 @@ settings:
         for (there, instead, fault, more) in cases {
             let text = GOOD.replacen(there, instead, 1);
             assert_ne!(text, GOOD);
-            let faults = load(Some(folder(&[("pirate.yaml", &text)]).path())).unwrap_err();
+            let faults = load(folder(&[("pirate.yaml", &text)]).path()).unwrap_err();
             assert_eq!(faults.len(), 1, "{faults:?}");
             assert!(faults[0].starts_with("prompts/personas/pirate.yaml:"), "{faults:?}");
             assert!(faults[0].contains(fault) && faults[0].contains(more), "{fault}, {more}: {faults:?}");
@@ -259,7 +320,7 @@ settings:
         for name in RESERVED_NAMES {
             let (file, text) =
                 (format!("{name}.yaml"), GOOD.replace("name: pirate", &format!("name: {name}")));
-            let faults = load(Some(folder(&[(&file, &text)]).path())).unwrap_err();
+            let faults = load(folder(&[(&file, &text)]).path()).unwrap_err();
             assert!(faults[0].contains("means something else behind /persona"), "{faults:?}");
         }
     }

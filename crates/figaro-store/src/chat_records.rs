@@ -345,7 +345,7 @@ impl Followed {
         let edits = following
             .edits
             .iter()
-            .filter_map(|(id, edit)| Some((find(*id)?, TaskChange::Edit(edit.clone()))));
+            .filter_map(|(id, edit)| Some((find(*id)?, TaskChange::edit(edit.clone()))));
         let mut moved = change_tasks(tables, changes, bot, edits.collect(), now)?;
         let ends = following.ended.iter().filter_map(|id| Some((find(*id)?, TaskChange::Cancel)));
         let ended = change_tasks(tables, changes, bot, ends.collect(), now)?;

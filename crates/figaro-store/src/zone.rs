@@ -89,7 +89,7 @@ async fn follow_back(store: &TaskStore, change: &ConfigChange, now: DateTime<Utc
         let (_, zone) = change.moved.iter().find(|(id, _)| *id == task.id)?;
         let is_there = Some(task.zone) == change.after.timezone && may_follow(&task, now);
         let edit = TaskEdit { zone: Some(*zone), zone_assumed: true, ..TaskEdit::default() };
-        is_there.then_some((task.id, TaskChange::Edit(edit)))
+        is_there.then_some((task.id, TaskChange::edit(edit)))
     });
     let edits: Vec<_> = edits.collect();
     if !edits.is_empty() {
@@ -119,7 +119,7 @@ async fn follow(
     let (meant, rest): (Vec<Task>, Vec<Task>) =
         tasks.into_iter().partition(|task| is_meant(task) && (task.zone_assumed || is_elsewhere(task)));
     let others = rest.into_iter().filter(is_elsewhere).collect();
-    let edit = TaskChange::Edit(TaskEdit { zone: Some(zone), ..TaskEdit::default() });
+    let edit = TaskChange::edit(TaskEdit { zone: Some(zone), ..TaskEdit::default() });
     let changes: Vec<(TaskId, TaskChange)> = meant.iter().map(|task| (task.id, edit.clone())).collect();
     if changes.is_empty() {
         return Ok(Followed { others, ..Followed::default() });

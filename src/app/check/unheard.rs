@@ -31,7 +31,7 @@ pub(super) fn hints(
         let model = agent.model.as_ref().unwrap_or(&default);
         look(format!("agent {}", agent.name), model, &agent.settings);
     }
-    for persona in prompts.personas() {
+    for persona in prompts.personas().all() {
         look(format!("persona {}", persona.name), &default, &persona.settings);
     }
     let line = |((model, setting), who): ((String, &str), Vec<String>)| {

@@ -6,6 +6,7 @@ use super::base::{Base, Bot};
 use super::handles::task_cards;
 use crate::app::agents::AgentFolder;
 use crate::app::packs::PackFolder;
+use crate::app::personas::PersonaFolder;
 use crate::app::policy::PolicyFile;
 use crate::app::servers::ServersFile;
 use crate::app::watch::{News, Watch};
@@ -54,6 +55,7 @@ pub(in crate::app) struct Watches {
     servers: Watch<ServersFile>,
     agents: Watch<AgentFolder>,
     packs: Watch<PackFolder>,
+    personas: Watch<PersonaFolder>,
 }
 
 impl Watches {
@@ -72,12 +74,14 @@ impl Watches {
         };
         let agents = AgentFolder { prompts: base.prompts.clone(), names, servers: bot.servers.clone() };
         let packs = PackFolder { prompts: base.prompts.clone(), records: base.store.records() };
+        let personas = PersonaFolder { prompts: base.prompts.clone() };
         let background = || base.groups.front.clone();
         Self {
             policy: Watch::new(policy, news.clone(), background()),
             servers: Watch::new(servers, news.clone(), background()),
             agents: Watch::new(agents, news.clone(), background()),
             packs: Watch::new(packs, news.clone(), background()),
+            personas: Watch::new(personas, news.clone(), background()),
         }
     }
 
@@ -87,6 +91,7 @@ impl Watches {
         front.spawn("servers", self.servers.run());
         front.spawn("agents", self.agents.run());
         front.spawn("packs", self.packs.run());
+        front.spawn("personas", self.personas.run());
     }
 }
 

@@ -22,7 +22,7 @@ pub enum TaskChange {
     /// A person takes a cancellation back.
     Revive,
     /// A person or the model changes it.
-    Edit(TaskEdit),
+    Edit(Box<TaskEdit>),
     /// This turn takes a due time in hand.
     Lease(RunId, Due),
     /// A person wants it run now, as this turn.
@@ -58,6 +58,14 @@ pub enum TaskChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotNow;
 
+impl TaskChange {
+    /// A change of what it does, when, or who does it.
+    #[must_use]
+    pub fn edit(edit: TaskEdit) -> Self {
+        Self::Edit(Box::new(edit))
+    }
+}
+
 impl Task {
     /// Makes a change; gives the entry that it adds to the history, if any.
     ///
@@ -69,7 +77,7 @@ impl Task {
             TaskChange::Resume => self.resume(now)?,
             TaskChange::Cancel => self.cancel(now)?,
             TaskChange::Revive => self.revive(now)?,
-            TaskChange::Edit(edit) => self.edit(edit, now),
+            TaskChange::Edit(edit) => self.edit(*edit, now),
             TaskChange::Lease(run, due) => self.lease(run, due, now)?,
             TaskChange::RunNow(run) => self.run_now(run, now)?,
             TaskChange::Miss(due, missed) => return self.miss(due, missed, now),

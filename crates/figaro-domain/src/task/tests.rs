@@ -202,7 +202,7 @@ fn a_single_time_that_is_over_by_the_clocks_of_another_zone_is_not_lost() {
     let now = at(13, 0);
     let moved = |zone| {
         let mut task = task("2026-11-23T14:00", now);
-        task.apply(TaskChange::Edit(TaskEdit { zone: Some(zone), ..TaskEdit::default() }), now).unwrap();
+        task.apply(TaskChange::edit(TaskEdit { zone: Some(zone), ..TaskEdit::default() }), now).unwrap();
         (task.state, task.next, task.zone)
     };
     assert_eq!(
@@ -232,11 +232,11 @@ fn an_edit_gives_new_times_and_a_zone_keeps_those_of_the_clock() {
     let now = at(8, 0);
     let mut task = task("0 9 * * *", now);
     let zone = TaskEdit { zone: Some(Tz::Europe__Riga), ..TaskEdit::default() };
-    task.apply(TaskChange::Edit(zone), now).unwrap();
+    task.apply(TaskChange::edit(zone), now).unwrap();
     assert_eq!(task.next, Some(at(7, 0) + TimeDelta::days(1)));
     let weekly = Schedule::recurring("30 18 * * fri", Tz::Europe__Riga, now).unwrap();
     let edit = TaskEdit { schedule: Some((weekly, Tz::Europe__Riga)), ..TaskEdit::default() };
-    task.apply(TaskChange::Edit(edit), now).unwrap();
+    task.apply(TaskChange::edit(edit), now).unwrap();
     assert_eq!(task.next, Some(Utc.with_ymd_and_hms(2026, 11, 27, 16, 30, 0).unwrap()));
 }
 
@@ -257,7 +257,7 @@ fn a_guessed_zone_stays_a_guess_until_somebody_names_one() {
     ];
     for (edit, wanted) in cases {
         let mut task = Task { zone: riga, zone_assumed: true, ..task("0 9 * * *", now) };
-        task.apply(TaskChange::Edit(edit.clone()), now).unwrap();
+        task.apply(TaskChange::edit(edit.clone()), now).unwrap();
         assert_eq!(task.zone_assumed, wanted, "{edit:?}");
     }
 }
@@ -316,7 +316,7 @@ fn what_was_to_be_tried_again_is_not_lost_by_a_pause_a_cancel_or_an_edit() {
     assert!(matches!(cancelled.wake(at(9, 1), at(8, 0)), Wake::Run(Due { attempt: 2, .. })));
     let mut moved = failed_once();
     let edit = TaskEdit { zone: Some(Tz::America__Sao_Paulo), ..TaskEdit::default() };
-    moved.apply(TaskChange::Edit(edit), at(9, 0)).unwrap();
+    moved.apply(TaskChange::edit(edit), at(9, 0)).unwrap();
     assert!(matches!(moved.wake(at(9, 1), at(8, 0)), Wake::Run(Due { attempt: 2, .. })));
     // After an absence it is as late as any other run.
     let waits = failed_once();
@@ -332,7 +332,7 @@ fn what_was_to_be_tried_again_is_not_lost_by_a_pause_a_cancel_or_an_edit() {
 fn a_due_time_that_waits_its_turn_is_not_lost_to_another_zone() {
     let mut task = task("0 9 * * *", at(8, 0));
     let edit = TaskEdit { zone: Some(Tz::Europe__Riga), ..TaskEdit::default() };
-    task.apply(TaskChange::Edit(edit), at(9, 0)).unwrap();
+    task.apply(TaskChange::edit(edit), at(9, 0)).unwrap();
     assert_eq!(task.next, Some(at(9, 0)));
 }
 
@@ -397,7 +397,7 @@ proptest! {
                         8 => TaskChange::Told,
                         9 => TaskChange::Cancel,
                         10 => TaskChange::Revive,
-                        _ => TaskChange::Edit(TaskEdit::default()),
+                        _ => TaskChange::edit(TaskEdit::default()),
                     };
                     let before = task.clone();
                     if task.apply(change, now).is_err() {
@@ -431,7 +431,7 @@ fn another_agent_is_not_let_do_what_was_approved_for_the_one_before() {
     let mut task = task("0 9 * * *", at(8, 0));
     let edit = |agent: Option<&str>, standing: Option<StandingChange>| {
         let agent = agent.map(ToOwned::to_owned);
-        TaskChange::Edit(TaskEdit { agent, standing, ..TaskEdit::default() })
+        TaskChange::edit(TaskEdit { agent, standing, ..TaskEdit::default() })
     };
     let rule = StandingRule {
         method: "sendMessage".to_owned(),

@@ -188,9 +188,10 @@ pub(crate) fn put(asks: Asks, gateway: &Gateway, entry: &Entry) -> Result<Put, A
         ));
     }
     if let Some(persona) = &persona
-        && !gateway.prompts.personas().any(|known| known.name == *persona)
+        && let known = gateway.prompts.personas()
+        && known.get(persona).is_none()
     {
-        let names: Vec<&str> = gateway.prompts.personas().map(|persona| persona.name.as_str()).collect();
+        let names: Vec<&str> = known.all().map(|persona| persona.name.as_str()).collect();
         let words = format!("there is no persona of this name. There are: {}", names.join(", "));
         return Err(ApiError::invalid(words).about("figaro.persona"));
     }

@@ -189,7 +189,7 @@ impl Leaves {
         context: &ToolContext,
     ) -> Result<Task, ToolError> {
         let edit = TaskEdit { standing: Some(standing), ..TaskEdit::default() };
-        self.tasks.change(id, TaskChange::Edit(edit), context).await
+        self.tasks.change(id, TaskChange::edit(edit), context).await
     }
 }
 

@@ -160,7 +160,7 @@ impl TaskTools {
             return Err(ToolError::ForModel("nothing is to change: give what is to be different".to_owned()));
         }
         if is_edit {
-            task = self.change(task.id, TaskChange::Edit(edit), context).await?;
+            task = self.change(task.id, TaskChange::edit(edit), context).await?;
         }
         let is_paused = matches!(task.state, State::Paused(_));
         task = match change.paused {

@@ -27,14 +27,14 @@ pub struct Personas {
 
 /// A persona that a chat can choose.
 #[derive(Debug)]
-pub(super) enum Entry<'a> {
+pub(super) enum Entry {
     /// One of a file.
-    File(&'a Persona),
+    File(Arc<Persona>),
     /// One that the chat wrote.
     Own(Box<OwnPersona>),
 }
 
-impl Entry<'_> {
+impl Entry {
     /// What people see of it, in the language of this IETF tag.
     pub(super) fn title(&self, language: Option<&str>) -> &str {
         match self {
@@ -102,11 +102,13 @@ impl Personas {
     }
 
     /// The personas that a chat can choose: those of files by name, then its own, oldest first.
-    pub(super) async fn entries(&self, asker: &Asker) -> Result<Vec<Entry<'_>>, StoreError> {
+    pub(super) async fn entries(&self, asker: &Asker) -> Result<Vec<Entry>, StoreError> {
         let own = self.store.of_chat(asker.place.chat).await?;
         Ok(self
             .prompts
             .personas()
+            .all()
+            .cloned()
             .map(Entry::File)
             .chain(own.into_iter().map(Box::new).map(Entry::Own))
             .collect())

@@ -144,10 +144,10 @@ impl Personas {
 }
 
 /// What is said of a name that no persona has: the one that may be meant, with its button, or all there are.
-fn unknown(texts: &Texts, entries: &[Entry<'_>], name: &str, asker: &Asker) -> Card {
+fn unknown(texts: &Texts, entries: &[Entry], name: &str, asker: &Asker) -> Card {
     let language = asker.language.as_deref();
     let wanted = name.to_lowercase();
-    let names: Vec<(String, &Entry<'_>)> = entries
+    let names: Vec<(String, &Entry)> = entries
         .iter()
         .flat_map(|entry| entry.names().into_iter().map(move |name| (name.to_lowercase(), entry)))
         .collect();

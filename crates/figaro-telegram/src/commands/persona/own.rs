@@ -128,7 +128,7 @@ impl Personas {
     }
 
     fn is_of_file(&self, name: &str) -> bool {
-        self.prompts.personas().any(|persona| Entry::File(persona).is_called(name))
+        self.prompts.personas().all().any(|persona| Entry::File(persona.clone()).is_called(name))
     }
 
     /// Asks for the words of a new persona.

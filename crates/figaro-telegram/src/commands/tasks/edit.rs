@@ -51,7 +51,7 @@ impl Tasks {
             return Ok(Pressed::toast(self.changes.full(view.texts)));
         }
         let changed = match edit {
-            Some(edit) => self.changes.make(task.id, TaskChange::Edit(edit)).await?,
+            Some(edit) => self.changes.make(task.id, TaskChange::edit(edit)).await?,
             None => None,
         };
         let shown = match changed {

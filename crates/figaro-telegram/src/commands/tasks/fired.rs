@@ -39,7 +39,7 @@ impl Tasks {
         if !self.changes.has_room_for(&task).await? {
             return Ok(Pressed::toast(self.changes.full(texts)));
         }
-        let changed = self.changes.make(task.id, TaskChange::Edit(edit)).await?;
+        let changed = self.changes.make(task.id, TaskChange::edit(edit)).await?;
         let Some((at, task)) = changed.and_then(|task| Some((task.next?, task))) else { return gone() };
         let when = words::coming(texts, &task, at, view.now);
         Ok(Pressed::Over(fill(texts.task_later(), &[("when", &when)])))
