@@ -85,6 +85,10 @@ fn a_time_that_is_half_understood_is_asked_for() {
         "remind me tomorrow at half past seven to cook",
         "me lembre às dez e meia de sair",
         "recuérdame hoy y mañana a las 9 correr",
+        "remind me at 8 tomorrow and the day after to run",
+        "remind me tomorrow at 8 and the next day to run",
+        "lembre-me amanhã às 8 e no dia seguinte de correr",
+        "recuérdame mañana a las 8 y el día siguiente correr",
     ];
     for text in unclear {
         let question = asks(text);

@@ -104,7 +104,7 @@ const PARTS: [&str; 17] = [
 /// Words that put a time into the second half of the day.
 const LATE: [&str; 6] = ["tonight", "afternoon", "evening", "tarde", "noite", "noche"];
 /// Words of time that nothing here understands.
-const UNKNOWN: [&str; 20] = [
+const UNKNOWN: [&str; 27] = [
     "half past",
     "quarter to",
     "quarter past",
@@ -120,6 +120,13 @@ const UNKNOWN: [&str; 20] = [
     "every year",
     "every other",
     "todo mês",
+    "day after",
+    "next day",
+    "dia seguinte",
+    "dia a seguir",
+    "día siguiente",
+    "día después",
+    "other day",
     "cada mes",
     "twice a",
     "on the",
