@@ -8,8 +8,58 @@ use super::request::ModelRequest;
 /// How the instructions of such a request begin.
 const BEGINS: &str = "You keep what is worth remembering";
 /// How sentences begin that are taken for facts.
-pub(super) const FACTS: [&str; 8] =
-    ["I live ", "I work ", "I am allergic ", "I'm allergic ", "I have ", "I like ", "I prefer ", "My "];
+const FACTS: [&str; 26] = [
+    "I live ",
+    "I work ",
+    "I am allergic ",
+    "I'm allergic ",
+    "I have ",
+    "I like ",
+    "I prefer ",
+    "My ",
+    "Moro ",
+    "Eu moro ",
+    "Vivo ",
+    "Eu vivo ",
+    "Trabalho ",
+    "Tenho ",
+    "Gosto ",
+    "Prefiro ",
+    "Sou alérgico ",
+    "Sou alérgica ",
+    "O meu ",
+    "A minha ",
+    "Trabajo ",
+    "Tengo ",
+    "Me gusta ",
+    "Soy alérgico ",
+    "Soy alérgica ",
+    "Mi ",
+];
+/// What stands between a fact and a request in the same sentence, and how such a request begins.
+const LINKS: [&str; 4] = [" and ", " e ", " y ", ", "];
+const REQUESTS: [&str; 16] = [
+    "remind me",
+    "please remind me",
+    "wake me",
+    "tell me",
+    "me lembre",
+    "me lembra",
+    "lembre-me",
+    "lembra-me",
+    "me acorde",
+    "acorde-me",
+    "acorda-me",
+    "me avise",
+    "avise-me",
+    "recuérdame",
+    "despiértame",
+    "avísame",
+];
+
+/// What begins a sentence that wants one forgotten.
+const VERBS: [&str; 6] =
+    ["forget that ", "forget ", "esqueça que ", "esquece que ", "olvida que ", "olvide que "];
 
 /// Whether a request asks for facts about a person.
 pub(super) fn is_asked(request: &ModelRequest) -> bool {
@@ -26,10 +76,8 @@ pub(super) fn reply(request: &ModelRequest) -> Reply {
         let words = rest.split("</said>").next().unwrap_or_default();
         let sentences = words.split_inclusive(['.', '!', '?', '\n']).map(str::trim);
         items.extend(sentences.clone().filter_map(|sentence| removal(&text, label, forgotten(sentence)?)));
-        for sentence in sentences.filter(|words| FACTS.iter().any(|begin| words.starts_with(begin))) {
-            // A request in the same sentence is no part of the fact.
-            let fact = sentence.split(" and remind ").next().unwrap_or(sentence);
-            let content = fact.trim_end_matches(['.', '!', ' ']);
+        for sentence in sentences.filter(|words| is_fact(words)) {
+            let content = without_request(sentence).trim_end_matches(['.', '!', ' ']);
             items.push(json!({
                 "change": "create", "message": label, "quote": content, "content": content, "memories": [],
             }));
@@ -38,11 +86,26 @@ pub(super) fn reply(request: &ModelRequest) -> Reply {
     Reply::text(&json!({"items": items}).to_string())
 }
 
+/// Whether a sentence begins as facts do.
+pub(super) fn is_fact(sentence: &str) -> bool {
+    let is_one = |begin: &&str| match sentence.strip_prefix("i ") {
+        Some(rest) => begin.strip_prefix("I ").is_some_and(|begin| rest.starts_with(begin)),
+        None => sentence.starts_with(*begin),
+    };
+    FACTS.iter().any(|begin| is_one(&begin))
+}
+
+/// A fact without the request that stands behind it in the same sentence.
+fn without_request(sentence: &str) -> &str {
+    let links = LINKS.iter().flat_map(|link| REQUESTS.iter().map(move |request| format!("{link}{request} ")));
+    let end = links.filter_map(|request| sentence.find(&request)).min().unwrap_or(sentence.len());
+    &sentence[..end]
+}
+
 /// The fact that a sentence wants forgotten.
 pub(super) fn forgotten(sentence: &str) -> Option<&str> {
     let lower = sentence.to_ascii_lowercase();
-    let fact =
-        ["forget that ", "forget "].iter().find_map(|verb| sentence.get(lower.find(verb)? + verb.len()..))?;
+    let fact = VERBS.iter().find_map(|verb| sentence.get(lower.find(verb)? + verb.len()..))?;
     let is_one =
         |begin: &&str| fact.get(..begin.len()).is_some_and(|first| first.eq_ignore_ascii_case(begin));
     FACTS.iter().any(is_one).then(|| fact.trim_end_matches(['.', '!', ' ']))

@@ -103,12 +103,12 @@ pub(super) fn welcome(question: &Question) -> Step {
 
 /// Whether a message states what the stand-in takes for a fact about its writer when the bot asks it for such.
 pub(super) fn is_fact(question: &Question) -> bool {
-    extraction::FACTS.iter().any(|begin| question.text.starts_with(begin)) && !question.text.ends_with('?')
+    extraction::is_fact(&question.text) && !question.text.ends_with('?')
 }
 
 /// Answers a fact about the writer.
-pub(super) fn learned(question: &Question) -> Step {
-    Step::say(LEARNED, question)
+pub(super) fn learned(question: &Question) -> &'static str {
+    LEARNED.of(question.language)
 }
 
 /// A message wants such a fact forgotten.

@@ -118,6 +118,9 @@ fn is_given(request: &ModelRequest, these: &[&str], none: &[&str]) -> bool {
 fn answer(topic: Topic, question: &Question, results: &Results<'_>) -> Step {
     match topic {
         Topic::Settings => settings::change(question, results),
+        Topic::NewTask if fallback::is_fact(question) && schedule::is_behind(question) => {
+            schedule::also(fallback::learned(question), question, results)
+        }
         Topic::NewTask => schedule::new(question, results),
         Topic::ListTasks => schedule::list(question, results),
         Topic::Summary => prepared::summary(question),
@@ -132,7 +135,7 @@ fn answer(topic: Topic, question: &Question, results: &Results<'_>) -> Step {
         Topic::Name => names::answer(question, results),
         Topic::Clock => clock::tell(question),
         Topic::Moderate => moderate::answer(question, results),
-        Topic::Fact => fallback::learned(question),
+        Topic::Fact => Step::Say(fallback::learned(question).to_owned()),
         Topic::UnwantedFact => fallback::forgotten(question),
         Topic::React => tricks::react(question, results),
         Topic::Choose => tricks::choose(question, results),

@@ -4,12 +4,17 @@ use serde_json::json;
 
 use super::language::Words;
 use super::question::{Question, trimmed};
-use super::step::{Results, Step, last};
+use super::schedule;
+use super::step::{Results, Step};
 
 /// What stands before the name that a person wants to be called by.
 const CALL: [&str; 7] =
     ["call me", "my name is", "me chame de", "me chama de", "meu nome é", "llámame", "me llamo"];
-const WHO: [&str; 9] = [
+/// Behind the name comes one of these, and then something else.
+const NAME_ENDS: [&str; 6] = [" and ", " e ", " y ", ", ", ". ", "! "];
+/// `Call me back`, `call me when you know`.
+const NO_NAMES: [&str; 6] = ["back", "later", "when", "tomorrow", "again", "if"];
+const WHO: [&str; 11] = [
     "what is my name",
     "what's my name",
     "who am i",
@@ -17,6 +22,8 @@ const WHO: [&str; 9] = [
     "qual é o meu nome",
     "qual é meu nome",
     "quem sou eu",
+    "como me chamo",
+    "como é que me chamo",
     "cómo me llamo",
     "quién soy",
 ];
@@ -40,9 +47,9 @@ const REMEMBERED: Words = Words {
     es: "Me contaste:\n\n{}\n\n`/memory` muestra, en privado, lo que queda recordado sobre ti.",
 };
 const NOTHING: Words = Words {
-    en: "Nothing yet. Tell me something about yourself, such as `I live in Riga`.",
-    pt: "Nada ainda. Conte algo sobre você, como `Eu moro em Lisboa`.",
-    es: "Nada todavía. Cuéntame algo de ti, como `I live in Riga`.",
+    en: "I know nothing else yet: tell me something about yourself, such as `I live in Riga`.",
+    pt: "Nada mais sei ainda: conte-me algo, como `Moro em Lisboa`.",
+    es: "No sé nada más todavía: cuéntame algo de ti, como `Vivo en Madrid`.",
 };
 const CALLED: Words = Words {
     en: "I call you {} from now on.",
@@ -55,8 +62,11 @@ const IS: Words = Words { en: "You are {}.", pt: "Você é {}.", es: "Eres {}." 
 fn given(question: &Question) -> Option<String> {
     let call = CALL.iter().find(|call| question.begins(call))?;
     let rest = question.said.get(call.split(' ').count()..)?.join(" ");
-    let name = trimmed(&rest);
-    (1..=3).contains(&name.split_whitespace().count()).then(|| name.to_owned())
+    let end = NAME_ENDS.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
+    let name = trimmed(rest.get(..end)?);
+    let is_time =
+        name.contains(|c: char| c.is_ascii_digit()) || NO_NAMES.iter().any(|word| name.starts_with(word));
+    ((1..=3).contains(&name.split_whitespace().count()) && !is_time).then(|| name.to_owned())
 }
 
 /// Whether a message is about its writer's name.
@@ -72,17 +82,18 @@ fn is_of_memories(question: &Question) -> bool {
 pub(super) fn answer(question: &Question, results: &Results<'_>) -> Step {
     if is_of_memories(question) {
         let lines: Vec<String> = question.memories.iter().map(|memory| format!("- {memory}")).collect();
-        return match lines.is_empty() {
-            true => Step::say(NOTHING, question),
-            false => Step::Say(REMEMBERED.with(question.language, &lines.join("\n"))),
+        let known = match lines.is_empty() {
+            true => NOTHING.of(question.language).to_owned(),
+            false => REMEMBERED.with(question.language, &lines.join("\n")),
         };
+        return Step::Say(format!("{} {known}", IS.with(question.language, &question.name)));
     }
     let Some(name) = given(question) else {
         return Step::Say(IS.with(question.language, &question.name));
     };
-    match last(results, "set_profile") {
-        Some(_) => Step::Say(CALLED.with(question.language, &name)),
-        None => Step::call("set_profile", json!({ "name": name })),
+    match results.iter().any(|(tool, _)| *tool == "set_profile") {
+        true => schedule::also(&CALLED.with(question.language, &name), question, results),
+        false => Step::call("set_profile", json!({ "name": name })),
     }
 }
 
@@ -100,7 +111,8 @@ mod tests {
             memories: vec!["I live in Lisbon".to_owned()],
             ..Question::of("What do you know about me?")
         };
-        assert!(matches!(answer(&known, &[]), Step::Say(words) if words.contains("- I live in Lisbon")));
+        let told = "You are you. You told me:\n\n- I live in Lisbon";
+        assert!(matches!(answer(&known, &[]), Step::Say(words) if words.starts_with(told)));
         let asked = Question { name: "Annie".to_owned(), ..Question::of("what is my name?") };
         assert!(is_asked(&asked) && !is_asked(&Question::of("call me back tomorrow at nine please")));
         assert_eq!(answer(&asked, &[]), Step::Say("You are Annie.".to_owned()));

@@ -9,7 +9,7 @@ use super::language::{self, Language};
 use crate::model::request::{ModelRequest, TaggedMessage, last_element, tagged, text_of};
 
 /// What a person says, and what surrounds it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Question {
     /// The words as the person wrote them, without the name of the bot before them.
     pub(super) text: String,
@@ -104,6 +104,12 @@ impl Question {
             is_due: false,
             ids: [None, None, None],
         }
+    }
+
+    /// Other words, said by the same person at the same time and place.
+    pub(super) fn with_words(&self, words: &str) -> Self {
+        let Self { text, said, plain, line, .. } = Self::of(words);
+        Self { text, said, plain, line, ..self.clone() }
     }
 
     /// Whether it has these words, in lower case and one after the other.

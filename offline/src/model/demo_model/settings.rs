@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::fallback;
 use super::language::{self, Language, Words};
 use super::question::{Question, capital};
-use super::step::{Results, Step, last};
+use super::step::{Results, Step};
+use super::{fallback, schedule};
 
 /// What says that something holds from now on.
 const FROM_NOW: [&str; 7] = [
@@ -71,23 +71,24 @@ pub(super) fn is_asked(question: &Question) -> bool {
 /// Changes what a message asks to change.
 pub(super) fn change(question: &Question, results: &Results<'_>) -> Step {
     let wanted = wanted(question).unwrap_or_else(|| json!({"custom_prompt": question.text}));
-    let Some(result) = last(results, "set_config") else {
+    let Some((_, result)) = results.iter().find(|(tool, _)| *tool == "set_config") else {
         return Step::call("set_config", wanted);
     };
-    Step::Say(told(&wanted, result, question.language))
+    schedule::also(&told(&wanted, result, question.language), question, results)
 }
 
 /// What to say if it is not clear where a message says that its writer is.
 pub(super) fn unclear(question: &Question, results: &Results<'_>) -> Option<Step> {
     let place = zone(question)?;
-    let result = last(results, "set_config").filter(|result| result["success"] == false)?;
+    let refused = |(tool, result): &&(&str, Value)| *tool == "set_config" && result["success"] == false;
+    let (_, result) = results.iter().find(refused)?;
     // Where somebody may not say where the chat is, it is a fact of their own.
     let is_unclear = result["error"].as_str().is_some_and(|error| error.contains("time zone"));
-    Some(if is_unclear {
-        Step::Say(WHERE.with(question.language, &place))
-    } else {
-        fallback::learned(question)
-    })
+    let told = match is_unclear {
+        true => WHERE.with(question.language, &place),
+        false => fallback::learned(question).to_owned(),
+    };
+    Some(schedule::also(&told, question, results))
 }
 
 /// The arguments of `set_config` for a message.
@@ -101,6 +102,8 @@ fn wanted(question: &Question) -> Option<Value> {
     match (holds, language::named(&plain)) {
         (Some(_), Some((name, _))) => Some(json!({"language": capital(name)})),
         (None, Some((name, _))) if asks => Some(json!({"language": capital(name)})),
+        // What is asked for from now on may be a task.
+        (Some(_), None) if schedule::behind(question).is_some() => None,
         (Some(words), None) => {
             let skipped = words.split(' ').count();
             let rest =
@@ -179,7 +182,7 @@ mod tests {
         );
         let denied = [("set_config", json!({"success": false, "error": "only an admin of this chat may"}))];
         let member = Question::of("I live in Porto");
-        assert_eq!(unclear(&member, &denied), Some(fallback::learned(&member)));
+        assert_eq!(unclear(&member, &denied), Some(Step::Say(fallback::learned(&member).to_owned())));
         assert_eq!(unclear(&Question::of("answer me in Spanish"), &refused), None);
     }
 

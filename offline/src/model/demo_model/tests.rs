@@ -34,6 +34,51 @@ fn an_answer_that_was_stopped_is_gone_on_with_as_often_as_it_takes() {
 }
 
 #[test]
+fn what_is_stated_is_kept_and_the_reminder_behind_it_is_made() {
+    let set = json!({"success": true, "timezone": "Europe/Lisbon", "next": []});
+    let cases = [
+        ("I live in Lisbon and wake me at 7", "set_config", "Remind Ann to wake up", "Times here are in"),
+        (
+            "I live in Lisbon, please remind me at 9 to call Bob.",
+            "set_config",
+            "Remind Ann to call Bob",
+            "Times",
+        ),
+        (
+            "Moro em Lisboa e lembre-me às 9 de ligar ao Bob",
+            "set_config",
+            "Lembre Ann de ligar ao Bob",
+            "Lisboa",
+        ),
+        ("Vivo en Madrid y despiértame a las 7", "set_config", "Recuerda a Ann despertarse", "Madrid"),
+        ("call me Annie and wake me at 7", "set_profile", "Remind Ann to wake up", "I call you Annie"),
+        ("I like tea and remind me at 9 to buy some", "", "Remind Ann to buy some", "Good to know."),
+    ];
+    for (text, first, prompt, told) in cases {
+        let now = "<now>Tuesday, 24 November 2026, 02:34 (UTC)</now>\n";
+        let said = said(text)["content"]
+            .as_str()
+            .map(|content| json!({"role": "user", "content": format!("{now}{content}")}));
+        let mut input: Vec<Value> = said.into_iter().collect();
+        if !first.is_empty() {
+            assert!(matches!(step(input.clone()), Step::Call(tool, _) if tool == first), "{text}");
+            input.extend(result(first, &set));
+        }
+        let call = step(input.clone());
+        let asks = |calls: &[Value]| calls[0]["prompt"] == prompt;
+        assert!(matches!(&call, Step::Call("schedule_task", calls) if asks(calls)), "{text}: {call:?}");
+        let answer = step([input, result("schedule_task", &set).to_vec()].concat());
+        let is_set =
+            |said: &str| [" is set.", "Está marcado.", "Está puesto."].iter().any(|set| said.contains(set));
+        let kept = matches!(&answer, Step::Say(said) if is_set(said) && said.contains(told));
+        assert!(kept, "{text}: {answer:?}");
+    }
+    let denied = result("set_config", &json!({"success": false, "error": "only an admin of this chat may"}));
+    let input = [vec![said("I live in Lisbon and wake me in an hour")], denied.to_vec()].concat();
+    assert!(matches!(step(input), Step::Call("schedule_task", _)));
+}
+
+#[test]
 fn a_result_that_says_no_is_told_in_words() {
     let error = json!({"success": false, "error": "only an admin of this chat may do that"});
     let input = [vec![said("make a poll")], result("sendPoll", &error).to_vec()].concat();

@@ -18,7 +18,7 @@ pub(super) use self::told::list;
 use self::when::When;
 use super::language::Words;
 use super::question::Question;
-use super::step::{PAST, Results, Step, last};
+use super::step::{PAST, Results, Step, failure, last};
 
 /// The time of a task whose time nobody said.
 const MORNING: Time = Time { hour: 9, minute: 0 };
@@ -28,6 +28,9 @@ const FILLERS: [&str; 17] = [
     "please", "now", "ok", "no", "and", "to", "it", "for", "then", "instead", "por", "favor", "para", "as",
     "a", "las", "e",
 ];
+
+/// What ends a statement that a request stands behind.
+const ENDS: [&str; 7] = [" and ", " e ", " y ", ", ", ". ", "! ", "; "];
 
 /// Days that have passed.
 const YESTERDAY: [&str; 3] = ["yesterday", "ontem", "ayer"];
@@ -84,6 +87,38 @@ pub(super) fn is_new(question: &Question) -> bool {
     let is_question = question.text.ends_with('?') && !orders;
     let is_sure = (when.every.is_some() || when.after.is_some()) && !is_question;
     is_sure || reminds || orders && when.day.is_some() && when.time.is_some()
+}
+
+/// The request for a task behind what a message states: `I live in Lisbon and wake me at 7`.
+pub(super) fn behind(question: &Question) -> Option<Question> {
+    let ends = ENDS.iter().flat_map(|end| question.text.match_indices(end));
+    let mut begins: Vec<usize> = ends.map(|(at, end)| at + end.len()).collect();
+    begins.sort_unstable();
+    let mut rests = begins.into_iter().filter_map(|at| Some(question.with_words(question.text.get(at..)?)));
+    rests.find(|rest| wording::begins_with_order(&parted(rest).rest))
+}
+
+/// Tells something, and makes the task that a message asks for behind what it states.
+pub(super) fn also(told: &str, question: &Question, results: &Results<'_>) -> Step {
+    let Some(request) = behind(question) else { return Step::Say(told.to_owned()) };
+    let failed = last(results, "schedule_task").filter(|result| result["success"] == false);
+    let failed = failed.and_then(|_| failure(results, question.language));
+    match failed.unwrap_or_else(|| new(&request, results)) {
+        Step::Say(more) => Step::Say(format!("{told}\n\n{more}")),
+        call => call,
+    }
+}
+
+/// Whether what a message says before its request for a task tells a time of its own.
+fn tells_time_before(question: &Question, request: &Question) -> bool {
+    let before = question.plain.len() - request.plain.len();
+    let words: Vec<&str> = question.plain.iter().take(before).map(String::as_str).collect();
+    !When::read(&words).0.is_empty()
+}
+
+/// Whether a message states something and asks for a task behind it.
+pub(super) fn is_behind(question: &Question) -> bool {
+    behind(question).is_some_and(|request| !tells_time_before(question, &request))
 }
 
 /// Makes the task that a message asks for.

@@ -2,14 +2,17 @@
 //! its time has come.
 
 use super::super::question::{capital, plain, trimmed};
+use super::phrase::begins;
 
 /// What a person says to have something said to them, and what the task says in its place; `{}` stands for their name.
-const ORDERS: [(&str, &str); 27] = [
+const ORDERS: [(&str, &str); 33] = [
     ("set a reminder", "Remind {}"),
     ("make a reminder", "Remind {}"),
     ("crie um lembrete", "Lembre {}"),
     ("pon un recordatorio", "Recuerda a {}"),
     ("remind me", "Remind {}"),
+    ("wake me up", "Remind {} to wake up"),
+    ("wake me", "Remind {} to wake up"),
     ("tell me", "Tell {}"),
     ("send me", "Send {}"),
     ("show me", "Show {}"),
@@ -19,6 +22,9 @@ const ORDERS: [(&str, &str); 27] = [
     ("me lembra", "Lembre {}"),
     ("lembre-me", "Lembre {}"),
     ("lembra-me", "Lembre {}"),
+    ("me acorde", "Lembre {} de acordar"),
+    ("acorde-me", "Lembre {} de acordar"),
+    ("acorda-me", "Lembre {} de acordar"),
     ("me avise", "Avise {}"),
     ("avise-me", "Avise {}"),
     ("me conte", "Conte a {}"),
@@ -27,6 +33,7 @@ const ORDERS: [(&str, &str); 27] = [
     ("diga-me", "Diga a {}"),
     ("me mande", "Mande a {}"),
     ("recuérdame", "Recuerda a {}"),
+    ("despiértame", "Recuerda a {} despertarse"),
     ("avísame", "Avisa a {}"),
     ("dime", "Di a {}"),
     ("cuéntame", "Cuenta a {}"),
@@ -34,7 +41,18 @@ const ORDERS: [(&str, &str); 27] = [
     ("envíame", "Envía a {}"),
 ];
 /// How an order to remind begins, when it stands in a task.
-const REMINDERS: [&str; 5] = ["Remind {}", "Lembre {}", "Avise {}", "Recuerda a {}", "Avisa a {}"];
+const REMINDERS: [&str; 8] = [
+    "Remind {}",
+    "Lembre {}",
+    "Avise {}",
+    "Recuerda a {}",
+    "Avisa a {}",
+    "Remind {} to wake up",
+    "Lembre {} de acordar",
+    "Recuerda a {} despertarse",
+];
+/// Words before an order that ask for nothing.
+const POLITE: [&str; 4] = ["please", "por", "favor", "then"];
 /// What stands between an order and the thing.
 const LINKS: [&str; 10] = ["to", "that", "about", "of", "de", "que", "a", "do", "da", "sobre"];
 /// How an addition to a task begins.
@@ -73,6 +91,13 @@ pub(super) fn prompt(words: &[&str], name: &str) -> Option<(String, bool)> {
 pub(super) fn orders(words: &[&str]) -> bool {
     let plain: Vec<String> = words.iter().map(|word| plain(word)).collect();
     order(&plain.iter().map(String::as_str).collect::<Vec<_>>()).is_some()
+}
+
+/// Whether the first words that ask for something are an order.
+pub(super) fn begins_with_order(words: &[&str]) -> bool {
+    let plain: Vec<String> = words.iter().map(|word| plain(word)).collect();
+    let plain = plain.iter().map(String::as_str).skip_while(|word| POLITE.contains(word)).collect::<Vec<_>>();
+    ORDERS.iter().any(|(order, _)| begins(&plain, order).is_some())
 }
 
 /// Where the words after an order begin, and what the task says in its place.
