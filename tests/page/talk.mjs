@@ -153,6 +153,12 @@ export async function stranger(view) {
   await view.picture('stranger');
   await view.changes('Back to Alex', () => page.locator('#stranger button').click());
   await page.locator('#stranger').waitFor({ state: 'hidden' });
+  await view.changes('Allow', () => page.locator('#items button.key', { hasText: 'Allow' }).last().click());
+  await view.openRoom('Speak as a stranger');
+  const offered = await page.locator('#chips .chip').allInnerTexts();
+  if (!offered.length || offered.includes(text)) view.fault(`who was let in is offered: ${offered}`);
+  await view.changes('Back to Alex', () => page.locator('#stranger button').click());
+  await page.locator('#stranger').waitFor({ state: 'hidden' });
 }
 
 export async function list(view) {

@@ -70,13 +70,15 @@ function announce(text) { $('live').textContent = text; }
 /** What to try here. The group's last one shows that the bot keeps quiet when nobody speaks to it. */
 function samplesOf(room) {
   const asks = ['Show me your formatting', 'Make a poll about lunch', 'Search the web for barbers of Seville', 'Remember to buy milk', 'Remind me in 1 minute to drink water', 'What is scheduled?'];
-  if (isStranger(room)) return [{ text: 'Hello, may I talk to you?' }];
+  if (isStranger(room) && !isLetIn(room)) return [{ text: 'Hello, may I talk to you?' }];
   if (!isGroup(room)) return [...asks, '/help'].map((text) => ({ text }));
   const at = state.bot.username;
   const samples = [...asks.map((text) => ({ text: `@${at} ${text}` })), { text: `/help@${at}` }];
   const other = people(room.chat).find((member) => member.id !== state.me.id);
   return other ? [...samples, { text: 'Who is free on Friday?', as: other }] : samples;
 }
+/** A stranger is told once that the bot is private; whatever else it says, it says to somebody who was let in. */
+const isLetIn = (room) => [...room.messages.values()].filter((m) => m.from?.id === state.bot.id).length > 1;
 const people = (chat) => (chat.members ?? []).filter((member) => member.id !== state.bot.id);
 const strangersRoom = () => [...state.rooms.values()].find(isStranger);
 function chip(room, sample) {
