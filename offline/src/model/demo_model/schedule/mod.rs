@@ -37,23 +37,23 @@ const YESTERDAY: [&str; 3] = ["yesterday", "ontem", "ayer"];
 
 const NO_TIME: Words = Words {
     en: "When shall that be? Say for example: remind me tomorrow at 8 to call mum.",
-    pt: "Quando vai ser? Diga por exemplo: me lembre amanhã às 8 de ligar para a mãe.",
+    pt: "Quando vai ser? Diga por exemplo: lembre-me amanhã às 8 de ligar à mãe.",
     es: "¿Cuándo va a ser? Di por ejemplo: recuérdame mañana a las 8 llamar a mamá.",
 };
 
 const ONE_TIME: Words = Words {
     en: "Say one time, such as: remind me tomorrow at 8 to call mum.",
-    pt: "Diga uma só hora, por exemplo: me lembre amanhã às 8 de ligar para a mãe.",
+    pt: "Diga uma só hora, por exemplo: lembre-me amanhã às 8 de ligar à mãe.",
     es: "Di una sola hora, por ejemplo: recuérdame mañana a las 8 llamar a mamá.",
 };
 const NOTHING: Words = Words {
     en: "What shall I remind you of? Say for example: remind me tomorrow at 8 to call mum.",
-    pt: "De que devo lembrar? Diga por exemplo: me lembre amanhã às 8 de ligar para a mãe.",
+    pt: "Lembrar de quê? Diga por exemplo: lembre-me amanhã às 8 de ligar à mãe.",
     es: "¿Qué te recuerdo? Di por ejemplo: recuérdame mañana a las 8 llamar a mamá.",
 };
 const NO_CLOCK: Words = Words {
     en: "{} is no time of day: the hours go to 23, the minutes to 59. Say it again with another time.",
-    pt: "{} não é hora do dia: as horas vão até 23, os minutos até 59. Diga de novo com outra hora.",
+    pt: "{} não é hora do dia: as horas vão até 23, os minutos até 59. Diga outra vez com outra hora.",
     es: "{} no es una hora del día: las horas llegan a 23, los minutos a 59. Dilo otra vez con otra hora.",
 };
 
@@ -72,6 +72,10 @@ fn parted(question: &Question) -> Parted<'_> {
 
 /// A message says more than one time, or one that nothing here understands.
 fn is_unclear(question: &Question) -> bool {
+    let plain: Vec<&str> = question.plain.iter().map(String::as_str).collect();
+    if when::goes_on(&plain, &When::read(&plain).1) {
+        return true;
+    }
     let Parted { when, rest } = parted(question);
     let rest: Vec<String> = rest.iter().map(|word| super::question::plain(word)).collect();
     when.is_unclear(&rest.iter().map(String::as_str).collect::<Vec<_>>())

@@ -10,6 +10,9 @@ pub(super) fn asks(text: &str) -> Question {
 fn ways_of_saying_when_make_schedules() {
     let cases = [
         ("Remind me in 1 minute to drink water!", "in 1 minute", "Remind Ann to drink water"),
+        ("remind me in half an hour to drink water", "in 30 minutes", "Remind Ann to drink water"),
+        ("remind me in 90min to rest", "in 90 minutes", "Remind Ann to rest"),
+        ("set an alarm for 6:30", "2026-11-25T06:30", "Remind Ann to wake up"),
         ("remind me to drink water in an hour", "in 1 hour", "Remind Ann to drink water"),
         ("Remind me in 20 minutes", "in 20 minutes", "Remind Ann"),
         ("remind me tomorrow at 8 to call mum", "2026-11-25T08:00", "Remind Ann to call mum"),
@@ -86,6 +89,8 @@ fn a_time_that_is_half_understood_is_asked_for() {
         "me lembre às dez e meia de sair",
         "recuérdame hoy y mañana a las 9 correr",
         "remind me at 8 tomorrow and the day after to run",
+        "remind me to take pills every day at 8 and 20",
+        "remind me at 8, 12 and 20 to drink",
         "remind me tomorrow at 8 and the next day to run",
         "lembre-me amanhã às 8 e no dia seguinte de correr",
         "recuérdame mañana a las 8 y el día siguiente correr",

@@ -44,6 +44,8 @@ const EVERY: [&str; 11] = [
 ];
 /// What begins a span of time from now on.
 const IN: [&str; 6] = ["in", "em", "en", "daqui a", "dentro de", "within"];
+/// A span that no number is said of.
+const HALF_HOUR: [&str; 4] = ["in half an hour", "em meia hora", "daqui a meia hora", "en media hora"];
 /// What stands before a day.
 const ON: [&str; 9] = ["on", "next", "this", "na", "no", "nesta", "el", "próxima", "próximo"];
 /// Days from today.
@@ -295,11 +297,41 @@ fn every(words: &[&str]) -> Option<(usize, Every)> {
 }
 
 fn after(words: &[&str]) -> Option<(usize, String)> {
+    if let Some(length) = any(words, &HALF_HOUR) {
+        return Some((length, "in 30 minutes".to_owned()));
+    }
     let length = any(words, &IN)?;
+    if let Some((count, unit)) = words.get(length).and_then(|word| joined(word)) {
+        return Some((length + 1, format!("in {count} {unit}s")));
+    }
     let [count, name, ..] = words.get(length..)? else { return None };
     let count = if ONE.contains(count) { 1 } else { number(count)? };
     let unit = unit(name)?;
     Some((length + 2, format!("in {count} {unit}{}", if count == 1 { "" } else { "s" })))
+}
+
+/// `1h`, `90min`.
+fn joined(word: &str) -> Option<(u32, &'static str)> {
+    let (count, unit) = word.split_at(word.find(|c: char| !c.is_ascii_digit())?);
+    let unit = match unit {
+        "h" | "hr" | "hrs" => "hour",
+        "m" | "min" | "mins" => "minute",
+        _ => return None,
+    };
+    Some((count.parse().ok()?, unit))
+}
+
+/// Whether an hour stands behind words that say when: `at 8 and 20`.
+pub(super) fn goes_on(words: &[&str], used: &[bool]) -> bool {
+    let is_hour = |word: &str| number(word).is_some_and(|hour| hour < 24);
+    let is_span = |at: usize| words.get(at).is_some_and(|word| unit(word).is_some());
+    let goes_on = |at: usize| match words.get(at..) {
+        Some(["and" | "or" | "e" | "ou" | "y" | "o", hour, ..]) => is_hour(hour) && !is_span(at + 2),
+        // `At 8, 12 and 20`.
+        Some([hour, ..]) => hour.parse::<u32>().is_ok() && is_hour(hour) && !is_span(at + 1),
+        _ => false,
+    };
+    (1..words.len()).any(|at| used.get(at - 1) == Some(&true) && used.get(at) == Some(&false) && goes_on(at))
 }
 
 fn unit(word: &str) -> Option<&'static str> {

@@ -5,12 +5,13 @@ use super::super::question::{capital, plain, trimmed};
 use super::phrase::begins;
 
 /// What a person says to have something said to them, and what the task says in its place; `{}` stands for their name.
-const ORDERS: [(&str, &str); 33] = [
+const ORDERS: [(&str, &str); 34] = [
     ("set a reminder", "Remind {}"),
     ("make a reminder", "Remind {}"),
     ("crie um lembrete", "Lembre {}"),
     ("pon un recordatorio", "Recuerda a {}"),
     ("remind me", "Remind {}"),
+    ("set an alarm", "Remind {} to wake up"),
     ("wake me up", "Remind {} to wake up"),
     ("wake me", "Remind {} to wake up"),
     ("tell me", "Tell {}"),
