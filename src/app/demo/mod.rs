@@ -165,6 +165,8 @@ fn populate(telegram: &OfflineTelegram) -> Result<(), Impossible> {
     }
     telegram.add_topic(FORUM, "Ideas")?;
     telegram.add_topic(FORUM, "Releases")?;
+    // The bot knows members who wrote.
+    telegram.say(FRIEND, FORUM, "Ideas and Releases have a topic each; the rest goes here.")?;
     telegram.say(FRIEND, GROUP, "Who is in for lunch on Friday? The new place by the river looks good.")?;
     Ok(())
 }

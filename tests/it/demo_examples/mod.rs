@@ -17,7 +17,7 @@ const GROUP: i64 = -100_200;
 const ROBIN: i64 = 1002;
 const FORUM: i64 = -100_300;
 /// What an example names, and what an answer to it says. An example that names none of these has to get an answer.
-const ANSWERS: [(&str, &str); 40] = [
+const ANSWERS: [(&str, &str); 41] = [
     ("three short examples", "Three examples:"),
     ("compound interest", "Compound interest is interest"),
     ("milk, bread and coffee", "Noted for “shopping list”: milk, bread, coffee."),
@@ -47,6 +47,7 @@ const ANSWERS: [(&str, &str); 40] = [
     ("resuma", "Em resumo: Juros compostos são juros"),
     ("me conte o tempo em lisboa", "⏰ o tempo em Lisboa — every weekday 08:00"),
     ("em 1 minuto", "⏰ beber água — once"),
+    ("diga-me o tempo em lisboa", "⏰ o tempo em Lisboa — every weekday 08:00"),
     ("todo dia às 7:30", "⏰ o tempo em Lisboa — every day 07:30"),
     ("também em espanhol", "⏰ o tempo em Lisboa — "),
     ("responda em espanhol", "De ahora en adelante respondo en español."),
@@ -91,15 +92,15 @@ async fn names_lists_records_and_times_are_dealt_with_as_the_cards_say() {
         ("I am allergic to nuts.", "what is remembered about you"),
         ("I live in Porto and I get up at 7:30", "Porto goes by the clocks of Lisbon (Europe/Lisbon)."),
         ("/memory", "[I live in Porto and I get up at 7:30]"),
-        ("I live in Lisbon and wake me at 7", "It is set for "),
-        ("what do you know about me?", "- I live in Lisbon"),
-        ("Moro em Lisboa e lembre-me amanhã às 9 de ligar ao Bob", "⏰ ligar ao Bob — once"),
-        ("remind me at 8 tomorrow and the day after to run", "Say one time, such as"),
         (
             "forget that I live in Porto and I get up at 7:30",
             "I take that out of what is remembered about you",
         ),
         ("/memory", "What I remember about you\n1 of at most 50"),
+        ("I live in Lisbon and wake me at 7", "It is set for "),
+        ("what do you know about me?", "You are Annie. You told me:"),
+        ("Moro em Lisboa e lembre-me amanhã às 9 de ligar ao Bob", "⏰ ligar ao Bob — once"),
+        ("remind me at 8 tomorrow and the day after to run", "Say one time, such as"),
         ("mute @robin for 10 minutes", "in groups only"),
         ("What is on this picture?", "no picture and no file"),
     ] {
@@ -157,6 +158,11 @@ async fn an_owner_moderates_a_group() {
         let muted = Some(json!({"error": "Robin may not write here for 10 more min"}).to_string());
         assert_eq!(refused, muted.filter(|_| said.starts_with("mute")), "{said}");
     }
+    let mut forum = Room::group(&demo, FORUM, None).await;
+    let said = "mute @robin for 10 minutes";
+    let card = forum.ask(said, "[✓ Once]").await;
+    forum.press(&card, "✓ Once").await;
+    forum.hears(id(&card), "Done: mute @robin for 10 minutes.", said).await;
     demo.stop().await;
 }
 
