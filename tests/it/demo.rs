@@ -53,7 +53,7 @@ async fn the_demo_answers_in_the_browser_and_leaves_nothing() {
     let page = http.get(&url).send().await.unwrap();
     assert!(page.text().await.unwrap().contains("<html"));
     let talk = [
-        ("the barber of Seville", "the barber of Seville"),
+        ("the barber of Seville", "knows only a few phrases"),
         ("search the web for wigs", "All about wigs (made up)"),
         ("remind me in 1 second to drink water", "⏰ Drink water!"),
         ("what is scheduled?", "Nothing is scheduled."),

@@ -10,15 +10,15 @@ use crate::support::demo::{ALEX, Demo, Page};
 
 /// Words of an answer that does not fit: nothing was understood, or something failed.
 const NO_ANSWERS: [&str; 15] = [
-    "You said:",
-    "Você disse:",
-    "Dijiste:",
+    "knows only a few phrases",
+    "só conhece algumas frases",
+    "solo conoce algunas frases",
     "{\"",
     "I could not do that",
     "Não consegui fazer isso",
     "No pude hacerlo",
     "I would need a tool",
-    "have no rule",
+    "no rule",
     "texts on compound interest, inflation",
     "When shall that be?",
     "There is no task here",

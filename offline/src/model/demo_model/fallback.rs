@@ -1,4 +1,4 @@
-//! What the stand-in says of itself: its greeting, and what it says where it has no rule.
+//! What the stand-in says of itself: its greeting, and what it says to what it does not know.
 
 use super::language::Words;
 use super::question::Question;
@@ -25,22 +25,22 @@ const GREETING: Words = Words {
          - `code`: a program too long for a message, so it comes as a file\n\
          - `long`: an answer too long for one message\n\
          - `slow`: an answer you can stop half way",
-    pt: "Olá! Sou Figaro, aqui com um **modelo substituto offline**: sem chave, sem rede, um punhado de regras. O que você vê \
-         ao redor é de verdade. Experimente:\n\n\
+    pt: "Olá! Sou Figaro, aqui com um **modelo substituto offline**: sem chave, sem rede, um punhado de regras. O que está \
+         à volta é de verdade. Experimente:\n\n\
          - `formatação`: como fica um texto formatado\n\
-         - `enquete Onde vamos comer? Pizza, sopa, salada`\n\
-         - `curta isto`: reajo à sua mensagem\n\
+         - `votação Onde vamos comer? Pizza, sopa, salada`\n\
+         - `reaja a isto`: reajo à mensagem\n\
          - `compre leite`, depois `notas`: guardo listas\n\
-         - `me lembre em 1 minuto de beber água`, depois `o que está agendado?`: uma tarefa com hora\n\
+         - `lembre-me em 1 minuto de beber água`, depois `o que está agendado?`: uma tarefa com hora\n\
          - `mude para as 7:30`, `cancele`: mudo o que está agendado\n\
          - `escolha`: uma pergunta, e a espera pela resposta\n\
          - `foto`: uma imagem\n\
-         - `arquivo`: uma tabela como arquivo\n\
-         - `dado`: procuro o método que joga um dado, e jogo\n\
+         - `ficheiro`: uma tabela em ficheiro\n\
+         - `dado`: procuro o método que lança um dado, e lanço-o\n\
          - `aprovação`: uma ação que precisa de aprovação\n\
          - `agente marés`: outro agente, o researcher, pesquisa isso\n\
          - `pesquise barbeiros de Sevilha`: pesquiso na web; aqui as páginas são inventadas\n\
-         - `explique juros compostos`, `conte uma piada`: textos prontos\n\
+         - `explique juros compostos`, `conte uma anedota`: textos prontos\n\
          - `código`, `longo`, `devagar`: um programa, uma resposta longa, uma que dá para parar",
     es: "¡Hola! Soy Figaro, aquí con un **modelo sustituto sin conexión**: sin clave, sin red, un puñado de reglas. Lo que ves \
          alrededor es de verdad. Prueba:\n\n\
@@ -60,17 +60,17 @@ const GREETING: Words = Words {
          - `explica el interés compuesto`, `cuéntame un chiste`: textos preparados\n\
          - `código`, `largo`, `despacio`: un programa, una respuesta larga, una que se puede parar",
 };
-const ECHO: Words = Words {
-    en: "You said:\n\n{}\nI am only an offline stand-in for a model and have no rule for that. `help` shows what I can do; with \
-         an API key in the settings a real model answers here.",
-    pt: "Você disse:\n\n{}\nSou só um substituto offline de um modelo e não tenho regra para isso. `ajuda` mostra o que sei \
-         fazer; com uma chave nas configurações, um modelo de verdade responde aqui.",
-    es: "Dijiste:\n\n{}\nSoy solo un sustituto sin conexión de un modelo y no tengo regla para eso. `ayuda` muestra lo que sé \
-         hacer; con una clave en la configuración, un modelo de verdad responde aquí.",
+const UNKNOWN: Words = Words {
+    en: "The demo's offline model knows only a few phrases (English, Portuguese, Spanish), and a real model would answer \
+         this: try `remind me in 1 minute to drink water`, or `help` for more.",
+    pt: "O modelo offline da demo só conhece algumas frases (inglês, português, espanhol), e um modelo de verdade \
+         responderia a isto: experimente `lembre-me em 1 minuto de beber água`, ou `ajuda` para mais.",
+    es: "El modelo sin conexión de la demo solo conoce algunas frases (inglés, portugués, español), y un modelo de verdad \
+         respondería a esto: prueba `recuérdame en 1 minuto beber agua`, o `ayuda` para más.",
 };
 const NOT_OFFERED: Words = Words {
     en: "I would need a tool for that which is not given to me here.",
-    pt: "Para isso eu precisaria de uma ferramenta que não me é dada aqui.",
+    pt: "Para isso seria precisa uma ferramenta que não me é dada aqui.",
     es: "Para eso necesitaría una herramienta que aquí no se me da.",
 };
 const NO_PACK: Words = Words {
@@ -80,12 +80,12 @@ const NO_PACK: Words = Words {
 };
 const LEARNED: Words = Words {
     en: "Good to know. `/memory` shows, in private, what is remembered about you.",
-    pt: "Bom saber. `/memory` mostra, em privado, o que fica lembrado sobre você.",
+    pt: "É bom saber. `/memory` mostra, em privado, o que fica na memória.",
     es: "Bueno saberlo. `/memory` muestra, en privado, lo que queda recordado sobre ti.",
 };
 const FORGOTTEN: Words = Words {
     en: "I take that out of what is remembered about you: `/memory` shows the rest. Our messages stay; `/forget` erases those.",
-    pt: "Tiro isso do que fica lembrado sobre você: `/memory` mostra o resto. As mensagens ficam; `/forget` as apaga.",
+    pt: "Tiro isso da memória: `/memory` mostra o resto. As mensagens ficam; `/forget` apaga-as.",
     es: "Lo quito de lo que queda recordado sobre ti: `/memory` muestra el resto. Los mensajes quedan; `/forget` los borra.",
 };
 const WELCOME: Words = Words { en: "You are welcome.", pt: "De nada.", es: "De nada." };
@@ -121,10 +121,9 @@ pub(super) fn forgotten(question: &Question) -> Step {
     Step::say(FORGOTTEN, question)
 }
 
-/// Repeats a message that no rule fits.
-pub(super) fn echo(question: &Question) -> Step {
-    let quoted: String = question.text.lines().take(3).map(|line| format!("> {line}\n")).collect();
-    Step::Say(ECHO.with(question.language, &quoted))
+/// Answers a message that no rule fits.
+pub(super) fn unknown(question: &Question) -> Step {
+    Step::say(UNKNOWN, question)
 }
 
 /// Says that a tool is missing.

@@ -5,10 +5,11 @@ use super::question::Question;
 use super::step::Step;
 use crate::model::request::{ModelRequest, text_of};
 
-const PHRASES: [&str; 6] = [
+const PHRASES: [&str; 7] = [
     "go on where you stopped",
     "continue de onde você parou",
     "continue de onde parou",
+    "continue onde parou",
     "continúa donde te quedaste",
     "sigue donde te quedaste",
     "continue where you stopped",
@@ -17,7 +18,7 @@ const ALONE: [&str; 5] = ["go on", "continue", "continua", "continúa", "sigue"]
 
 const NOTHING_LEFT: Words = Words {
     en: "That was all: there is nothing left to go on with.",
-    pt: "Era tudo: não sobrou nada para continuar.",
+    pt: "Era tudo: não ficou nada por continuar.",
     es: "Eso era todo: no queda nada por continuar.",
 };
 

@@ -34,7 +34,7 @@ impl Words {
 }
 
 /// Words that tell a language, because they are common and the other two do not have them.
-const MARKS: [(Language, &str); 3] = [
+const MARKS: [(Language, &str); 4] = [
     (
         Language::English,
         "the and is are to in of you my it this that what where when which for with on at an every tell remind make \
@@ -45,13 +45,21 @@ const MARKS: [(Language, &str); 3] = [
         "você não em uma um na nas nos da do dos das às ao os são isto isso também anote faça explique resuma conte me \
          responda diante agora onde amanhã hoje todo toda lembre enquete duas frases compras sexta segunda sou o \
          tempo mude cancele pesquise agendado notas compre foto formatação ajuda olá oi obrigado escolha arquivo dado \
-         código longo devagar longa votação continue parou qual quais",
+         código longo devagar longa votação continue parou qual quais é quem quando quanto lembre-me lembra-me diga-me conte-me ficheiro moro anedota reaja bom sabe como chame-me chama-me acorde-me acorda-me adiciona obrigada faz no tenho foi \
+         sabes boa",
     ),
     (
         Language::Spanish,
         "el la los las una un en del al y con por qué esto eso también apunta haz explica resume responde me dime ahora \
          adelante dónde mañana hoy todo cada recuérdame encuesta dos lista compra lunes viernes tiempo cambia cancela \
-         busca programado formato ayuda hola gracias archivo dado código largo despacio puedes cuéntame elegir",
+         busca programado formato ayuda hola gracias archivo dado código largo despacio puedes cuéntame elegir buenos es quién cuál cuándo cómo cuánto",
+    ),
+    // Of languages that it does not write, so that none of these is taken for another.
+    (
+        Language::English,
+        "der die das ist sind und ich nicht wie was wo wer ein eine mich mir du bist kann kannst warum wann mit für um es \
+         morgen heute le la les des du de et est je il elle vous nous tu quel quelle où pourquoi comment quand qui ne \
+         pas pour avec un une en dans sur moi demain temps che di è il lo gli per non come dove domani oggi tempo con",
     ),
 ];
 
@@ -61,9 +69,12 @@ pub(super) fn written(words: &[&str]) -> Language {
         let marks: Vec<&str> = marks.split_whitespace().collect();
         words.iter().filter(|word| marks.contains(word)).count()
     };
-    let [english, portuguese, spanish] = MARKS.map(|(language, marks)| (count(marks), language));
-    let best = if spanish.0 > portuguese.0 { spanish } else { portuguese };
-    if best.0 > english.0 { best.1 } else { english.1 }
+    let mut best = (0, Language::English);
+    for (language, marks) in MARKS {
+        let found = (count(marks), language);
+        best = if found.0 > best.0 { found } else { best };
+    }
+    best.1
 }
 
 /// What languages are called: in English, Portuguese and Spanish.
@@ -115,8 +126,16 @@ mod tests {
             ("explique juros compostos em duas frases", Language::Portuguese),
             ("todo dia às 7:30", Language::Portuguese),
             ("notas", Language::Portuguese),
+            ("que tempo faz no porto", Language::Portuguese),
+            ("como me chamo", Language::Portuguese),
             ("explica el interés compuesto en dos frases", Language::Spanish),
             ("hola", Language::Spanish),
+            ("quién escribió don quijote", Language::Spanish),
+            ("quem escreveu os lusíadas", Language::Portuguese),
+            ("quelle est la capitale de la france", Language::English),
+            ("wie spät ist es in lissabon", Language::English),
+            ("che tempo fa a roma", Language::English),
+            ("какая сегодня погода", Language::English),
         ];
         for (text, wanted) in cases {
             assert_eq!(written(&text.split(' ').collect::<Vec<_>>()), wanted, "{text}");

@@ -150,7 +150,7 @@ fn answer(topic: Topic, question: &Question, results: &Results<'_>) -> Step {
         Topic::Thanks => fallback::welcome(question),
         Topic::Examples => prepared::examples(question),
         Topic::Greet => fallback::greeting(question),
-        Topic::GoOn | Topic::ChangeTask(_) | Topic::Attached | Topic::Other => fallback::echo(question),
+        Topic::GoOn | Topic::ChangeTask(_) | Topic::Attached | Topic::Other => fallback::unknown(question),
     }
 }
 

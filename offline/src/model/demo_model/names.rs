@@ -8,8 +8,20 @@ use super::schedule;
 use super::step::{Results, Step};
 
 /// What stands before the name that a person wants to be called by.
-const CALL: [&str; 7] =
-    ["call me", "my name is", "me chame de", "me chama de", "meu nome é", "llámame", "me llamo"];
+const CALL: [&str; 12] = [
+    "call me",
+    "my name is",
+    "me chame de",
+    "me chama de",
+    "chame-me",
+    "chama-me",
+    "meu nome é",
+    "o meu nome é",
+    "chamo-me",
+    "me chamo",
+    "llámame",
+    "me llamo",
+];
 /// Behind the name comes one of these, and then something else.
 const NAME_ENDS: [&str; 6] = [" and ", " e ", " y ", ", ", ". ", "! "];
 /// `Call me back`, `call me when you know`.
@@ -29,7 +41,7 @@ const WHO: [&str; 11] = [
 ];
 
 /// What asks for what is remembered of whoever asks.
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 11] = [
     "what do you know about me",
     "what do you remember about me",
     "what do you remember of me",
@@ -37,13 +49,15 @@ const KNOWN: [&str; 9] = [
     "o que você sabe de mim",
     "o que você lembra de mim",
     "o que você lembra sobre mim",
+    "o que sabe sobre mim",
+    "o que sabes sobre mim",
     "qué sabes de mí",
     "qué recuerdas de mí",
 ];
 
 const REMEMBERED: Words = Words {
     en: "You told me:\n\n{}\n\n`/memory` shows, in private, what is remembered about you.",
-    pt: "Você me contou:\n\n{}\n\n`/memory` mostra, em privado, o que fica lembrado sobre você.",
+    pt: "Isto sei:\n\n{}\n\n`/memory` mostra, em privado, o que fica na memória.",
     es: "Me contaste:\n\n{}\n\n`/memory` muestra, en privado, lo que queda recordado sobre ti.",
 };
 const NOTHING: Words = Words {
@@ -53,10 +67,10 @@ const NOTHING: Words = Words {
 };
 const CALLED: Words = Words {
     en: "I call you {} from now on.",
-    pt: "De agora em diante chamo você de {}.",
+    pt: "A partir de agora o nome é {}.",
     es: "De ahora en adelante te llamo {}.",
 };
-const IS: Words = Words { en: "You are {}.", pt: "Você é {}.", es: "Eres {}." };
+const IS: Words = Words { en: "You are {}.", pt: "O nome é {}.", es: "Eres {}." };
 
 /// The name that a message gives its writer.
 fn given(question: &Question) -> Option<String> {

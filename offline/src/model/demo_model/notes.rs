@@ -12,8 +12,11 @@ const KEEP: [(&[&str], Words); 3] = [
         &["buy", "compre", "comprar", "compra"],
         Words { en: "shopping list", pt: "lista de compras", es: "lista de la compra" },
     ),
-    (&["remember", "lembre", "recuerda"], Words { en: "facts", pt: "fatos", es: "datos" }),
-    (&["note", "anote", "anota", "apunta", "add", "put"], Words { en: "notes", pt: "notas", es: "notas" }),
+    (&["remember", "lembre", "recuerda"], Words { en: "facts", pt: "factos", es: "datos" }),
+    (
+        &["note", "anote", "anota", "guarde", "adicione", "adiciona", "añade", "apunta", "add", "put"],
+        Words { en: "notes", pt: "notas", es: "notas" },
+    ),
 ];
 /// What stands before the name of a list.
 const BEFORE_LIST: [&str; 16] = [

@@ -7,7 +7,7 @@ use super::question::{Question, capital, trimmed};
 use super::step::{Results, Step, last};
 
 /// Words that ask for a poll.
-const POLL: [&str; 5] = ["poll", "vote", "enquete", "votação", "encuesta"];
+const POLL: [&str; 6] = ["poll", "vote", "enquete", "votação", "sondagem", "encuesta"];
 /// What stands before the matter of a poll.
 const ABOUT: [&str; 8] = ["about ", "on ", "for ", "sobre ", "para ", "acerca de ", "de ", "whether "];
 const MAX_QUESTION: usize = 299;
@@ -52,7 +52,7 @@ const ABOUT_ANYTHING: Words =
     Words { en: "{}: is it a good idea?", pt: "{}: é uma boa ideia?", es: "{}: ¿es una buena idea?" };
 const SAMPLE: Words = Words { en: "Where shall we eat?", pt: "Onde vamos comer?", es: "¿Dónde comemos?" };
 const THERE: Words =
-    Words { en: "There is the poll.", pt: "Aí está a enquete.", es: "Ahí está la encuesta." };
+    Words { en: "There is the poll.", pt: "Aí está a votação.", es: "Ahí está la encuesta." };
 
 /// Makes the poll that a message asks for.
 pub(super) fn make(question: &Question, results: &Results<'_>) -> Step {
@@ -84,9 +84,11 @@ fn wanted(question: &Question) -> (String, Vec<String>) {
         }
         (_, Some(about)) => {
             let about = trimmed(about).trim_end_matches('?');
+            let bare =
+                ["o ", "a ", "the "].iter().find_map(|article| about.strip_prefix(article)).unwrap_or(about);
             let is_food = FOOD.iter().any(|word| Question::of(about).says(word));
             let (words, about) =
-                if is_food { (ABOUT_FOOD, about.to_owned()) } else { (ABOUT_ANYTHING, capital(about)) };
+                if is_food { (ABOUT_FOOD, bare.to_owned()) } else { (ABOUT_ANYTHING, capital(about)) };
             let asked = words.with(language, &about);
             let options = fitting(&asked, language);
             (asked, options)
@@ -128,6 +130,7 @@ mod tests {
             ("Make a poll about lunch", "What shall we have for lunch?", DISHES.en),
             ("make a poll: when do we meet?", "When do we meet?", DAYS.en),
             ("make a poll: is it too cold?", "Is it too cold?", YES_OR_NO.en),
+            ("sondagem sobre o jantar", "O que vamos comer no jantar?", DISHES.pt),
             ("make a poll about a picnic", "A picnic: is it a good idea?", YES_OR_NO.en),
             ("make a poll", "Where shall we eat?", PLACES.en),
             ("Faça uma enquete: onde comemos na sexta?", "Onde comemos na sexta?", PLACES.pt),

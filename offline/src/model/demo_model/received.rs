@@ -12,22 +12,22 @@ const MAX_BACK: usize = 4;
 
 const PICTURE: Words = Words {
     en: "I was sent a picture, but an offline stand-in has no eyes; a model that sees would look at it.",
-    pt: "Recebi uma imagem, mas um substituto offline não tem olhos; um modelo que vê a olharia.",
+    pt: "Recebi uma imagem, mas um substituto offline não tem olhos; um modelo que vê olharia para ela.",
     es: "Recibí una imagen, pero un sustituto sin conexión no tiene ojos; un modelo que ve la miraría.",
 };
 const FILES: Words = Words {
     en: "I cannot read files yet; of this one I know only the name ({}). Send me text instead.",
-    pt: "Ainda não consigo ler arquivos; deste só sei o nome ({}). Envie-me um texto.",
+    pt: "Ainda não consigo ler ficheiros; deste só sei o nome ({}). Envie-me um texto.",
     es: "Todavía no puedo leer archivos; de este solo sé el nombre ({}). Envíame un texto.",
 };
 const OTHERS: Words = Words {
-    en: "I was sent this: {}. An offline stand-in has no rule for it.",
-    pt: "Recebi isto: {}. Um substituto offline não tem regra para isso.",
-    es: "Recibí esto: {}. Un sustituto sin conexión no tiene regla para eso.",
+    en: "I was sent this: {}. An offline stand-in does nothing with it; a real model might.",
+    pt: "Recebi isto: {}. Um substituto offline não faz nada com isto; um modelo de verdade talvez.",
+    es: "Recibí esto: {}. Un sustituto sin conexión no hace nada con esto; un modelo de verdad quizás.",
 };
 const NONE: Words = Words {
     en: "There is no picture and no file with your message or just before it.",
-    pt: "Não há imagem nem arquivo com a sua mensagem nem logo antes.",
+    pt: "Não há imagem nem ficheiro com a mensagem nem logo antes.",
     es: "No hay ninguna imagen ni archivo con tu mensaje ni justo antes.",
 };
 

@@ -20,14 +20,14 @@ const ASKED: [&str; 2] = ["what should i save?", "o que devo guardar?"];
 
 const SAVED: Words = Words {
     en: "Saved: {}. /records shows it.",
-    pt: "Salvo: {}. /records mostra.",
+    pt: "Guardado: {}. /records mostra.",
     es: "Guardado: {}. /records lo muestra.",
 };
 const EXAMPLES: Words = Words {
     en: "An offline stand-in saves only a few kinds of sentences; a real model takes your own words. For *Care of the elderly*:\n\n\
          - `Mary takes 500 mg of metformin at 8 and 20`\n- `Mary's blood pressure is 120/80`\n- `Ann looks after Mary`\n\n\
          For *School class*:\n\n- `Tom got 8 in maths`",
-    pt: "Um substituto offline guarda só alguns tipos de frases; um modelo de verdade aceita suas palavras. Para *Cuidado de \
+    pt: "Um substituto offline guarda só alguns tipos de frases; um modelo de verdade aceita outras palavras. Para *Cuidado de \
          idosos*:\n\n- `Maria toma 500 mg de metformina às 8 e às 20`\n- `A pressão de Maria é 120/80`\n- `Ana cuida de \
          Maria`\n\nPara *Turma*:\n\n- `Pedro tirou 8 em matemática`",
     es: "Un sustituto sin conexión guarda solo algunos tipos de frases; un modelo de verdad acepta tus palabras. Para el cuidado \

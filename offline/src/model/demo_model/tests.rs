@@ -79,6 +79,20 @@ fn what_is_stated_is_kept_and_the_reminder_behind_it_is_made() {
 }
 
 #[test]
+fn a_question_that_no_script_has_is_told_so_in_one_sentence() {
+    for (text, told) in [
+        ("Wie spät ist es in Lissabon?", "The demo's offline model knows only a few phrases"),
+        ("Quelle est la capitale de la France ?", "The demo's offline model knows only a few phrases"),
+        ("Какая столица Латвии?", "The demo's offline model knows only a few phrases"),
+        ("¿Cuál es la capital de Francia?", "El modelo sin conexión de la demo solo conoce algunas frases"),
+        ("Quem escreveu Os Lusíadas?", "O modelo offline da demo só conhece algumas frases"),
+    ] {
+        let answer = step(vec![said(text)]);
+        assert!(matches!(&answer, Step::Say(words) if words.starts_with(told)), "{text}: {answer:?}");
+    }
+}
+
+#[test]
 fn a_result_that_says_no_is_told_in_words() {
     let error = json!({"success": false, "error": "only an admin of this chat may do that"});
     let input = [vec![said("make a poll")], result("sendPoll", &error).to_vec()].concat();

@@ -80,9 +80,15 @@ const PHRASES: [(Topic, &[&str]); 22] = [
             "resúmelo",
         ],
     ),
-    (Topic::Poll, &["poll", "vote", "enquete", "votação", "encuesta"]),
+    (Topic::Poll, &["poll", "vote", "enquete", "votação", "sondagem", "encuesta"]),
     (Topic::Search, &["search", "google", "look up", "pesquise", "procure", "busque", "busca"]),
-    (Topic::AddNote, &["buy", "remember", "put", "add", "anote", "compre", "apunta", "anota", "recuerda"]),
+    (
+        Topic::AddNote,
+        &[
+            "buy", "remember", "put", "add", "anote", "guarde", "adicione", "adiciona", "compre", "añade",
+            "apunta", "anota", "recuerda",
+        ],
+    ),
     (Topic::Format, &["format", "formatting", "markdown", "formatação", "formato"]),
     (
         Topic::ListNotes,
@@ -92,7 +98,7 @@ const PHRASES: [(Topic, &[&str]); 22] = [
     (Topic::React, &["react", "reaction", "like", "reaja", "curta", "reacciona"]),
     (Topic::Choose, &["choose", "choice", "escolha", "escolher", "elegir", "elige"]),
     (Topic::Photo, &["photo", "picture", "foto", "imagem", "imagen"]),
-    (Topic::File, &["file", "document", "arquivo", "archivo", "documento"]),
+    (Topic::File, &["file", "document", "arquivo", "ficheiro", "archivo", "documento"]),
     (
         Topic::Approve,
         &[
@@ -121,15 +127,32 @@ const PHRASES: [(Topic, &[&str]); 22] = [
             "what can you do",
             "o que você pode fazer",
             "o que você sabe fazer",
+            "o que sabe fazer",
+            "o que sabes fazer",
             "qué puedes hacer",
             "examples",
             "exemplos",
         ],
     ),
     (Topic::Greet, &["start", "hello", "hi", "hey", "help", "olá", "oi", "ajuda", "hola", "ayuda"]),
-    (Topic::Greet, &["who are you", "quem é você", "quién eres"]),
+    (Topic::Greet, &["who are you", "quem é você", "quem és", "quién eres"]),
 ];
 
+/// What begins a message that greets; elsewhere the words may be quoted.
+const GREETINGS: [&str; 12] = [
+    "hallo",
+    "bonjour",
+    "ciao",
+    "привет",
+    "good morning",
+    "good evening",
+    "how are you",
+    "bom dia",
+    "boa tarde",
+    "tudo bem",
+    "buenos días",
+    "cómo estás",
+];
 /// What begins a question about a picture or a file.
 const ABOUT: [&str; 15] = [
     "what", "what's", "which", "who", "where", "describe", "read", "o que", "qual", "quem", "descreva",
@@ -182,7 +205,8 @@ impl Topic {
         let prepared = (!is_sure && prepared::is_asked(question)).then_some(Self::Prepared);
         let news = || web::is_news(question).then_some(Self::Search);
         let fact = || fallback::is_fact(question).then_some(Self::Fact);
-        prepared.or(named).or_else(news).or_else(fact).unwrap_or(Self::Other)
+        let greets = || GREETINGS.iter().any(|begin| question.begins(begin)).then_some(Self::Greet);
+        prepared.or(named).or_else(news).or_else(fact).or_else(greets).unwrap_or(Self::Other)
     }
 }
 
@@ -205,6 +229,12 @@ mod tests {
             ("/start", Topic::Greet),
             ("Hi there", Topic::Greet),
             ("olá", Topic::Greet),
+            ("Bom dia!", Topic::Greet),
+            ("translate “good morning” to Spanish", Topic::Other),
+            ("sondagem: onde comemos?", Topic::Poll),
+            ("conte uma anedota", Topic::Prepared),
+            ("escreva um ficheiro", Topic::File),
+            ("guarde leite na lista de compras", Topic::AddNote),
             ("denotes belong", Topic::Other),
             ("show me some Format!", Topic::Format),
             ("make a poll", Topic::Poll),
