@@ -92,7 +92,7 @@ pub(super) fn is_fact(sentence: &str) -> bool {
         Some(rest) => begin.strip_prefix("I ").is_some_and(|begin| rest.starts_with(begin)),
         None => sentence.starts_with(*begin),
     };
-    FACTS.iter().any(|begin| is_one(&begin))
+    FACTS.iter().any(is_one)
 }
 
 /// A fact without the request that stands behind it in the same sentence.

@@ -97,10 +97,6 @@ async fn names_lists_records_and_times_are_dealt_with_as_the_cards_say() {
             "I take that out of what is remembered about you",
         ),
         ("/memory", "What I remember about you\n1 of at most 50"),
-        ("I live in Lisbon and wake me at 7", "It is set for "),
-        ("what do you know about me?", "You are Annie. You told me:"),
-        ("Moro em Lisboa e lembre-me amanhã às 9 de ligar ao Bob", "⏰ ligar ao Bob — once"),
-        ("remind me at 8 tomorrow and the day after to run", "Say one time, such as"),
         ("mute @robin for 10 minutes", "in groups only"),
         ("What is on this picture?", "no picture and no file"),
     ] {
@@ -131,6 +127,27 @@ async fn names_lists_records_and_times_are_dealt_with_as_the_cards_say() {
         ("orchestrator", "compare Riga and Lisbon", "The agent researcher found this out for me"),
     ] {
         room.ask(&format!("/agents {agent}"), &format!("Answers here: {agent}")).await;
+        room.ask(said, words).await;
+    }
+    demo.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_told_is_kept_beside_the_reminder_behind_it() {
+    let world = World::new().await;
+    let recipe = recipe(&world).arg("--word-pause").arg("3").set("TELEGRAM_RATES", "off");
+    let demo = Demo::start(world.folder.path(), &recipe).await;
+    let mut room = Room::private(&demo).await;
+    for (said, words) in [
+        ("call me Annie and wake me at 7", "⏰ wake up — once"),
+        (
+            "I live in Lisbon and wake me at 7",
+            "Times here are in Europe/Lisbon from now on.\n\nIt is set for ",
+        ),
+        ("what do you know about me?", "You are Annie. You told me:\n\n• I live in Lisbon"),
+        ("Moro em Lisboa e lembre-me amanhã às 9 de ligar ao Bob", "⏰ ligar ao Bob — once"),
+        ("remind me at 8 tomorrow and the day after to run", "Say one time, such as"),
+    ] {
         room.ask(said, words).await;
     }
     demo.stop().await;
