@@ -8,7 +8,7 @@ use super::request::ModelRequest;
 /// How the instructions of such a request begin.
 const BEGINS: &str = "You keep what is worth remembering";
 /// How sentences begin that are taken for facts.
-const FACTS: [&str; 26] = [
+const FACTS: [&str; 22] = [
     "I live ",
     "I work ",
     "I am allergic ",
@@ -18,43 +18,37 @@ const FACTS: [&str; 26] = [
     "I prefer ",
     "My ",
     "Moro ",
-    "Eu moro ",
     "Vivo ",
-    "Eu vivo ",
     "Trabalho ",
     "Tenho ",
     "Gosto ",
     "Prefiro ",
-    "Sou alérgico ",
-    "Sou alérgica ",
+    "Sou alérgic",
     "O meu ",
     "A minha ",
     "Trabajo ",
     "Tengo ",
     "Me gusta ",
-    "Soy alérgico ",
-    "Soy alérgica ",
+    "Soy alérgic",
     "Mi ",
 ];
 /// What stands between a fact and a request in the same sentence, and how such a request begins.
 const LINKS: [&str; 4] = [" and ", " e ", " y ", ", "];
-const REQUESTS: [&str; 16] = [
-    "remind me",
-    "please remind me",
-    "wake me",
-    "tell me",
-    "me lembre",
-    "me lembra",
-    "lembre-me",
-    "lembra-me",
-    "me acorde",
-    "acorde-me",
-    "acorda-me",
-    "me avise",
-    "avise-me",
-    "recuérdame",
-    "despiértame",
-    "avísame",
+const REQUESTS: [&str; 14] = [
+    "remind ",
+    "please remind ",
+    "wake me ",
+    "tell me ",
+    "me lembr",
+    "lembre-me ",
+    "lembra-me ",
+    "me acord",
+    "acorde-me ",
+    "acorda-me ",
+    "avise-me ",
+    "recuérdame ",
+    "despiértame ",
+    "avísame ",
 ];
 
 /// What begins a sentence that wants one forgotten.
@@ -97,7 +91,7 @@ pub(super) fn is_fact(sentence: &str) -> bool {
 
 /// A fact without the request that stands behind it in the same sentence.
 fn without_request(sentence: &str) -> &str {
-    let links = LINKS.iter().flat_map(|link| REQUESTS.iter().map(move |request| format!("{link}{request} ")));
+    let links = LINKS.iter().flat_map(|link| REQUESTS.iter().map(move |request| format!("{link}{request}")));
     let end = links.filter_map(|request| sentence.find(&request)).min().unwrap_or(sentence.len());
     &sentence[..end]
 }

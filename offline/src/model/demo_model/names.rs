@@ -22,11 +22,9 @@ const CALL: [&str; 12] = [
     "llámame",
     "me llamo",
 ];
-/// Behind the name comes one of these, and then something else.
-const NAME_ENDS: [&str; 6] = [" and ", " e ", " y ", ", ", ". ", "! "];
 /// `Call me back`, `call me when you know`.
 const NO_NAMES: [&str; 6] = ["back", "later", "when", "tomorrow", "again", "if"];
-const WHO: [&str; 11] = [
+const WHO: [&str; 10] = [
     "what is my name",
     "what's my name",
     "who am i",
@@ -35,7 +33,6 @@ const WHO: [&str; 11] = [
     "qual é meu nome",
     "quem sou eu",
     "como me chamo",
-    "como é que me chamo",
     "cómo me llamo",
     "quién soy",
 ];
@@ -76,7 +73,7 @@ const IS: Words = Words { en: "You are {}.", pt: "O nome é {}.", es: "Eres {}."
 fn given(question: &Question) -> Option<String> {
     let call = CALL.iter().find(|call| question.begins(call))?;
     let rest = question.said.get(call.split(' ').count()..)?.join(" ");
-    let end = NAME_ENDS.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
+    let end = schedule::ENDS.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
     let name = trimmed(rest.get(..end)?);
     let is_time =
         name.contains(|c: char| c.is_ascii_digit()) || NO_NAMES.iter().any(|word| name.starts_with(word));

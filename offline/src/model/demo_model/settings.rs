@@ -54,8 +54,6 @@ const BY_CLOCKS: Words = Words {
 };
 const GOES_BY: Words =
     Words { en: " goes by the clocks of ", pt: " segue os relógios de ", es: " sigue los relojes de " };
-/// Behind the place that a message begins with comes one of these, and then something else.
-const PLACE_ENDS: [&str; 6] = [" and ", " e ", " y ", ", ", ". ", "! "];
 
 const WHERE: Words = Words {
     en: "I cannot tell by that alone where you are. `/timezone {}` shows the places that it may be, with a button each.",
@@ -125,7 +123,7 @@ fn zone(question: &Question) -> Option<String> {
     }
     let place = PLACES.iter().find(|words| question.begins(words))?;
     let rest = question.said.get(place.split(' ').count()..)?.join(" ");
-    let end = PLACE_ENDS.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
+    let end = schedule::ENDS.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
     let rest = super::question::trimmed(rest.get(..end)?).to_owned();
     (1..=3).contains(&rest.split_whitespace().count()).then_some(rest)
 }

@@ -139,19 +139,16 @@ const PHRASES: [(Topic, &[&str]); 22] = [
 ];
 
 /// What begins a message that greets; elsewhere the words may be quoted.
-const GREETINGS: [&str; 12] = [
+const GREETINGS: [&str; 9] = [
     "hallo",
     "bonjour",
-    "ciao",
     "привет",
     "good morning",
-    "good evening",
     "how are you",
     "bom dia",
     "boa tarde",
     "tudo bem",
     "buenos días",
-    "cómo estás",
 ];
 /// What begins a question about a picture or a file.
 const ABOUT: [&str; 15] = [

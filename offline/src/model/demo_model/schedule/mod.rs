@@ -29,8 +29,8 @@ const FILLERS: [&str; 17] = [
     "a", "las", "e",
 ];
 
-/// What ends a statement that a request stands behind.
-const ENDS: [&str; 7] = [" and ", " e ", " y ", ", ", ". ", "! ", "; "];
+/// What ends a statement that something else stands behind.
+pub(super) const ENDS: [&str; 7] = [" and ", " e ", " y ", ", ", ". ", "! ", "; "];
 
 /// Days that have passed.
 const YESTERDAY: [&str; 3] = ["yesterday", "ontem", "ayer"];
@@ -73,12 +73,25 @@ fn parted(question: &Question) -> Parted<'_> {
 /// A message says more than one time, or one that nothing here understands.
 fn is_unclear(question: &Question) -> bool {
     let plain: Vec<&str> = question.plain.iter().map(String::as_str).collect();
-    if when::goes_on(&plain, &When::read(&plain).1) {
+    if goes_on(&plain, &When::read(&plain).1) {
         return true;
     }
     let Parted { when, rest } = parted(question);
     let rest: Vec<String> = rest.iter().map(|word| super::question::plain(word)).collect();
     when.is_unclear(&rest.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Whether an hour stands behind words that say when: `at 8 and 20`.
+fn goes_on(words: &[&str], used: &[bool]) -> bool {
+    let is_hour = |word: &str| clock::number(word).is_some_and(|hour| hour < 24);
+    let is_span = |at: usize| words.get(at).is_some_and(|word| when::unit(word).is_some());
+    let goes_on = |at: usize| match words.get(at..) {
+        Some(["and" | "or" | "e" | "ou" | "y" | "o", hour, ..]) => is_hour(hour) && !is_span(at + 2),
+        // `At 8, 12 and 20`.
+        Some([hour, ..]) => hour.parse::<u32>().is_ok() && is_hour(hour) && !is_span(at + 1),
+        _ => false,
+    };
+    (1..words.len()).any(|at| used.get(at - 1) == Some(&true) && used.get(at) == Some(&false) && goes_on(at))
 }
 
 /// Whether a message asks for something later: it says how often or in how long, or asks to remind, or wants something said

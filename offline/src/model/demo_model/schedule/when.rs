@@ -106,7 +106,7 @@ const PARTS: [&str; 17] = [
 /// Words that put a time into the second half of the day.
 const LATE: [&str; 6] = ["tonight", "afternoon", "evening", "tarde", "noite", "noche"];
 /// Words of time that nothing here understands.
-const UNKNOWN: [&str; 27] = [
+const UNKNOWN: [&str; 25] = [
     "half past",
     "quarter to",
     "quarter past",
@@ -127,8 +127,6 @@ const UNKNOWN: [&str; 27] = [
     "dia seguinte",
     "dia a seguir",
     "día siguiente",
-    "día después",
-    "other day",
     "cada mes",
     "twice a",
     "on the",
@@ -321,20 +319,7 @@ fn joined(word: &str) -> Option<(u32, &'static str)> {
     Some((count.parse().ok()?, unit))
 }
 
-/// Whether an hour stands behind words that say when: `at 8 and 20`.
-pub(super) fn goes_on(words: &[&str], used: &[bool]) -> bool {
-    let is_hour = |word: &str| number(word).is_some_and(|hour| hour < 24);
-    let is_span = |at: usize| words.get(at).is_some_and(|word| unit(word).is_some());
-    let goes_on = |at: usize| match words.get(at..) {
-        Some(["and" | "or" | "e" | "ou" | "y" | "o", hour, ..]) => is_hour(hour) && !is_span(at + 2),
-        // `At 8, 12 and 20`.
-        Some([hour, ..]) => hour.parse::<u32>().is_ok() && is_hour(hour) && !is_span(at + 1),
-        _ => false,
-    };
-    (1..words.len()).any(|at| used.get(at - 1) == Some(&true) && used.get(at) == Some(&false) && goes_on(at))
-}
-
-fn unit(word: &str) -> Option<&'static str> {
+pub(super) fn unit(word: &str) -> Option<&'static str> {
     let one = word.strip_suffix('s').unwrap_or(word);
     let is_it = |names: &[&str; 3]| {
         names.contains(&one) || ["min", "sec"].contains(&one) && names[0].starts_with(one)
