@@ -212,10 +212,10 @@ faults! { process:
 // The demo's process, its files and its settings.
 faults! { demo:
     a_kept_demo_is_stopped_and_killed {
-        person: ["[…]and the end[…]"], owner: [], log: ["kept/demo/world.json"], exit: 0
+        person: ["[…]knows only a few phrases[…]"], owner: [], log: ["kept/demo/world.json"], exit: 0
     }
     the_world_of_a_kept_demo_cannot_be_read {
-        person: ["[…]the last[…]"], owner: [],
+        person: ["[…]knows only a few phrases[…]"], owner: [],
         log: ["it is damaged", "it is of version 99", "another demo is using[…]--store"], exit: 0
     }
     keys_and_caps_are_set_for_a_demo {

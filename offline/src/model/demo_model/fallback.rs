@@ -25,22 +25,22 @@ const GREETING: Words = Words {
          - `code`: a program too long for a message, so it comes as a file\n\
          - `long`: an answer too long for one message\n\
          - `slow`: an answer you can stop half way",
-    pt: "Olá! Sou Figaro, aqui com um **modelo substituto offline**: sem chave, sem rede, um punhado de regras. O que está \
-         à volta é de verdade. Experimente:\n\n\
+    pt: "Olá! Sou Figaro, aqui com um **modelo substituto offline**: sem chave, sem rede, um punhado de regras. O que você vê \
+         ao redor é de verdade. Experimente:\n\n\
          - `formatação`: como fica um texto formatado\n\
-         - `votação Onde vamos comer? Pizza, sopa, salada`\n\
-         - `reaja a isto`: reajo à mensagem\n\
+         - `enquete Onde vamos comer? Pizza, sopa, salada`\n\
+         - `curta isto`: reajo à sua mensagem\n\
          - `compre leite`, depois `notas`: guardo listas\n\
          - `lembre-me em 1 minuto de beber água`, depois `o que está agendado?`: uma tarefa com hora\n\
          - `mude para as 7:30`, `cancele`: mudo o que está agendado\n\
          - `escolha`: uma pergunta, e a espera pela resposta\n\
          - `foto`: uma imagem\n\
-         - `ficheiro`: uma tabela em ficheiro\n\
-         - `dado`: procuro o método que lança um dado, e lanço-o\n\
+         - `arquivo`: uma tabela como arquivo\n\
+         - `dado`: procuro o método que joga um dado, e jogo\n\
          - `aprovação`: uma ação que precisa de aprovação\n\
          - `agente marés`: outro agente, o researcher, pesquisa isso\n\
          - `pesquise barbeiros de Sevilha`: pesquiso na web; aqui as páginas são inventadas\n\
-         - `explique juros compostos`, `conte uma anedota`: textos prontos\n\
+         - `explique juros compostos`, `conte uma piada`: textos prontos\n\
          - `código`, `longo`, `devagar`: um programa, uma resposta longa, uma que dá para parar",
     es: "¡Hola! Soy Figaro, aquí con un **modelo sustituto sin conexión**: sin clave, sin red, un puñado de reglas. Lo que ves \
          alrededor es de verdad. Prueba:\n\n\
@@ -70,7 +70,7 @@ const UNKNOWN: Words = Words {
 };
 const NOT_OFFERED: Words = Words {
     en: "I would need a tool for that which is not given to me here.",
-    pt: "Para isso seria precisa uma ferramenta que não me é dada aqui.",
+    pt: "Para isso eu precisaria de uma ferramenta que não me é dada aqui.",
     es: "Para eso necesitaría una herramienta que aquí no se me da.",
 };
 const NO_PACK: Words = Words {
@@ -80,12 +80,12 @@ const NO_PACK: Words = Words {
 };
 const LEARNED: Words = Words {
     en: "Good to know. `/memory` shows, in private, what is remembered about you.",
-    pt: "É bom saber. `/memory` mostra, em privado, o que fica na memória.",
+    pt: "É bom saber. `/memory` mostra, em privado, o que fica lembrado sobre você.",
     es: "Bueno saberlo. `/memory` muestra, en privado, lo que queda recordado sobre ti.",
 };
 const FORGOTTEN: Words = Words {
     en: "I take that out of what is remembered about you: `/memory` shows the rest. Our messages stay; `/forget` erases those.",
-    pt: "Tiro isso da memória: `/memory` mostra o resto. As mensagens ficam; `/forget` apaga-as.",
+    pt: "Tiro isso do que fica lembrado sobre você: `/memory` mostra o resto. As mensagens ficam; `/forget` as apaga.",
     es: "Lo quito de lo que queda recordado sobre ti: `/memory` muestra el resto. Los mensajes quedan; `/forget` los borra.",
 };
 const WELCOME: Words = Words { en: "You are welcome.", pt: "De nada.", es: "De nada." };

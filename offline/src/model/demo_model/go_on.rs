@@ -18,7 +18,7 @@ const ALONE: [&str; 5] = ["go on", "continue", "continua", "continúa", "sigue"]
 
 const NOTHING_LEFT: Words = Words {
     en: "That was all: there is nothing left to go on with.",
-    pt: "Era tudo: não ficou nada por continuar.",
+    pt: "Era tudo: não sobrou nada para continuar.",
     es: "Eso era todo: no queda nada por continuar.",
 };
 

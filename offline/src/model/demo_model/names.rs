@@ -54,20 +54,20 @@ const KNOWN: [&str; 11] = [
 
 const REMEMBERED: Words = Words {
     en: "You told me:\n\n{}\n\n`/memory` shows, in private, what is remembered about you.",
-    pt: "Isto sei:\n\n{}\n\n`/memory` mostra, em privado, o que fica na memória.",
+    pt: "O que sei sobre você:\n\n{}\n\n`/memory` mostra, em privado, o que fica lembrado sobre você.",
     es: "Me contaste:\n\n{}\n\n`/memory` muestra, en privado, lo que queda recordado sobre ti.",
 };
 const NOTHING: Words = Words {
     en: "I know nothing else yet: tell me something about yourself, such as `I live in Riga`.",
-    pt: "Nada mais sei ainda: conte-me algo, como `Moro em Lisboa`.",
+    pt: "Nada mais ainda: conte algo sobre você, como `Moro em Lisboa`.",
     es: "No sé nada más todavía: cuéntame algo de ti, como `Vivo en Madrid`.",
 };
 const CALLED: Words = Words {
     en: "I call you {} from now on.",
-    pt: "A partir de agora o nome é {}.",
+    pt: "De agora em diante chamo você de {}.",
     es: "De ahora en adelante te llamo {}.",
 };
-const IS: Words = Words { en: "You are {}.", pt: "O nome é {}.", es: "Eres {}." };
+const IS: Words = Words { en: "You are {}.", pt: "Você é {}.", es: "Eres {}." };
 
 /// The name that a message gives its writer.
 fn given(question: &Question) -> Option<String> {

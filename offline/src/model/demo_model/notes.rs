@@ -12,7 +12,7 @@ const KEEP: [(&[&str], Words); 3] = [
         &["buy", "compre", "comprar", "compra"],
         Words { en: "shopping list", pt: "lista de compras", es: "lista de la compra" },
     ),
-    (&["remember", "lembre", "recuerda"], Words { en: "facts", pt: "factos", es: "datos" }),
+    (&["remember", "lembre", "recuerda"], Words { en: "facts", pt: "fatos", es: "datos" }),
     (
         &["note", "anote", "anota", "guarde", "adicione", "adiciona", "añade", "apunta", "add", "put"],
         Words { en: "notes", pt: "notas", es: "notas" },

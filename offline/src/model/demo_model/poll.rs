@@ -52,7 +52,7 @@ const ABOUT_ANYTHING: Words =
     Words { en: "{}: is it a good idea?", pt: "{}: é uma boa ideia?", es: "{}: ¿es una buena idea?" };
 const SAMPLE: Words = Words { en: "Where shall we eat?", pt: "Onde vamos comer?", es: "¿Dónde comemos?" };
 const THERE: Words =
-    Words { en: "There is the poll.", pt: "Aí está a votação.", es: "Ahí está la encuesta." };
+    Words { en: "There is the poll.", pt: "Aí está a enquete.", es: "Ahí está la encuesta." };
 
 /// Makes the poll that a message asks for.
 pub(super) fn make(question: &Question, results: &Results<'_>) -> Step {

@@ -17,8 +17,8 @@ const TEXTS: [(&[&str], Words); 4] = [
         Words {
             en: "Compound interest is interest on the money you put in and also on the interest it has already earned. \
                  So the sum grows faster every year: 100 at 5 % is 105 after one year and about 163 after ten.",
-            pt: "Juros compostos são juros sobre o dinheiro aplicado e também sobre os juros que já rendeu. \
-                 Por isso a soma cresce mais a cada ano: 100 a 5 % são 105 ao fim de um ano e cerca de 163 ao fim de dez.",
+            pt: "Juros compostos são juros sobre o dinheiro que você aplicou e também sobre os juros que ele já rendeu. \
+                 Por isso a soma cresce mais a cada ano: 100 a 5 % viram 105 em um ano e cerca de 163 em dez.",
             es: "El interés compuesto es el interés sobre el dinero que pusiste y también sobre los intereses que ya dio. \
                  Por eso la suma crece más cada año: 100 al 5 % son 105 en un año y unos 163 en diez.",
         },
@@ -28,7 +28,7 @@ const TEXTS: [(&[&str], Words); 4] = [
         Words {
             en: "Inflation is the rise of prices in general, so that the same money buys less. At 3 % a year prices double \
                  in about 24 years.",
-            pt: "Inflação é a subida geral dos preços: com o mesmo dinheiro compra-se menos. A 3 % ao ano os preços duplicam em \
+            pt: "Inflação é a alta geral dos preços: com o mesmo dinheiro se compra menos. A 3 % ao ano os preços dobram em \
                  cerca de 24 anos.",
             es: "La inflación es la subida general de los precios: con el mismo dinero se compra menos. Al 3 % al año los \
                  precios se duplican en unos 24 años.",
@@ -51,7 +51,7 @@ const TEXTS: [(&[&str], Words); 4] = [
             en: "A customer asks: “How long for a haircut?” The barber: “Two hours.” The customer leaves. The barber to his \
                  friend: “Follow him: where does he always go?” The friend comes back: “To your house.”",
             pt: "Um cliente pergunta: “Quanto demora um corte?” O barbeiro: “Duas horas.” O cliente sai. O barbeiro a um amigo: \
-                 “Segue-o: aonde vai ele sempre?” O amigo volta: “A tua casa.”",
+                 “Siga-o: para onde ele sempre vai?” O amigo volta: “Para a sua casa.”",
             es: "Un cliente pregunta: «¿Cuánto falta para un corte?» El barbero: «Dos horas.» El cliente se va. El barbero a un \
                  amigo: «Síguelo: ¿adónde va siempre?» El amigo vuelve: «A tu casa.»",
         },
@@ -66,7 +66,7 @@ const LABEL: Words = Words {
 const UNPREPARED: Words = Words {
     en: "A stand-in has texts on compound interest, inflation and why the sky is blue, and a joke; no more. A real model \
          would explain this too.",
-    pt: "Um substituto tem textos sobre juros compostos, inflação e por que o céu é azul, e uma anedota; nada mais. Um modelo de \
+    pt: "Um substituto tem textos sobre juros compostos, inflação e por que o céu é azul, e uma piada; nada mais. Um modelo de \
          verdade explicaria isto também.",
     es: "Un sustituto tiene textos sobre el interés compuesto, la inflación y por qué el cielo es azul, y un chiste; nada más. \
          Un modelo de verdad explicaría esto también.",
@@ -80,7 +80,7 @@ const EXAMPLES: Words = Words {
     pt: "Três exemplos:\n\n\
          - `De segunda a sexta às 8:00, diga-me o tempo em Lisboa`: uma tarefa com hora\n\
          - `Anote: leite, pão e café na lista de compras`: guardo listas\n\
-         - `Faça uma votação: onde comemos na sexta?`: uso o que o Telegram tem\n\n\
+         - `Faça uma enquete: onde comemos na sexta?`: uso o que o Telegram tem\n\n\
          Aqui responde um substituto offline: `ajuda` mostra o que ele sabe fazer.",
     es: "Tres ejemplos:\n\n\
          - `De lunes a viernes a las 8:00, dime el tiempo en Madrid`: una tarea con hora\n\
@@ -96,7 +96,7 @@ const SUMMARY_LABEL: Words = Words {
 };
 const NOTHING_TO_SUM_UP: Words = Words {
     en: "Reply with that to the message that you want summarised.",
-    pt: "Responda com isso à mensagem a resumir.",
+    pt: "Responda com isso à mensagem que você quer resumida.",
     es: "Responde con eso al mensaje que quieres resumido.",
 };
 

@@ -12,12 +12,12 @@ const MAX_BACK: usize = 4;
 
 const PICTURE: Words = Words {
     en: "I was sent a picture, but an offline stand-in has no eyes; a model that sees would look at it.",
-    pt: "Recebi uma imagem, mas um substituto offline não tem olhos; um modelo que vê olharia para ela.",
+    pt: "Recebi uma imagem, mas um substituto offline não tem olhos; um modelo que vê a olharia.",
     es: "Recibí una imagen, pero un sustituto sin conexión no tiene ojos; un modelo que ve la miraría.",
 };
 const FILES: Words = Words {
     en: "I cannot read files yet; of this one I know only the name ({}). Send me text instead.",
-    pt: "Ainda não consigo ler ficheiros; deste só sei o nome ({}). Envie-me um texto.",
+    pt: "Ainda não consigo ler arquivos; deste só sei o nome ({}). Envie-me um texto.",
     es: "Todavía no puedo leer archivos; de este solo sé el nombre ({}). Envíame un texto.",
 };
 const OTHERS: Words = Words {
@@ -27,7 +27,7 @@ const OTHERS: Words = Words {
 };
 const NONE: Words = Words {
     en: "There is no picture and no file with your message or just before it.",
-    pt: "Não há imagem nem ficheiro com a mensagem nem logo antes.",
+    pt: "Não há imagem nem arquivo com a sua mensagem nem logo antes.",
     es: "No hay ninguna imagen ni archivo con tu mensaje ni justo antes.",
 };
 

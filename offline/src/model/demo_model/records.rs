@@ -20,7 +20,7 @@ const ASKED: [&str; 2] = ["what should i save?", "o que devo guardar?"];
 
 const SAVED: Words = Words {
     en: "Saved: {}. /records shows it.",
-    pt: "Guardado: {}. /records mostra.",
+    pt: "Salvo: {}. /records mostra.",
     es: "Guardado: {}. /records lo muestra.",
 };
 const EXAMPLES: Words = Words {

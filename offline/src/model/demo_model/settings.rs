@@ -28,17 +28,17 @@ const CLOCKS: [(&str, &str); 4] =
 
 const SPEAKS: Words = Words {
     en: "From now on I answer in English.",
-    pt: "A partir de agora respondo em português.",
+    pt: "De agora em diante respondo em português.",
     es: "De ahora en adelante respondo en español.",
 };
 const UNKNOWN_LANGUAGE: Words = Words {
     en: "Saved: {}. A stand-in writes only English, Portuguese and Spanish; a real model would answer in it now.",
-    pt: "Guardado: {}. Um modelo substituto só escreve inglês, português e espanhol; um modelo de verdade já responderia assim.",
+    pt: "Salvo: {}. Um modelo substituto só escreve inglês, português e espanhol; um modelo de verdade já responderia assim.",
     es: "Guardado: {}. Un modelo sustituto solo escribe inglés, portugués y español; un modelo de verdad ya respondería así.",
 };
 const KEPT: Words = Words {
     en: "Saved. A real model would keep that in mind here; a stand-in's answers stay as they are.",
-    pt: "Guardado. Um modelo de verdade teria isso em conta aqui; as respostas de um substituto ficam como são.",
+    pt: "Salvo. Um modelo de verdade teria isso em mente aqui; as respostas de um substituto ficam como são.",
     es: "Guardado. Un modelo de verdad lo tendría en cuenta aquí; las respuestas de un sustituto quedan como son.",
 };
 const ZONE: Words = Words {
@@ -49,7 +49,7 @@ const ZONE: Words = Words {
 /// Of a place after which no zone is named, with the city of its zone.
 const BY_CLOCKS: Words = Words {
     en: "{} Times here do too from now on.",
-    pt: "{} Agora as horas daqui também.",
+    pt: "{} Agora os horários daqui também.",
     es: "{} Ahora las horas de aquí también.",
 };
 const GOES_BY: Words =
@@ -57,7 +57,7 @@ const GOES_BY: Words =
 
 const WHERE: Words = Words {
     en: "I cannot tell by that alone where you are. `/timezone {}` shows the places that it may be, with a button each.",
-    pt: "Só por isso não sei dizer onde é. `/timezone {}` mostra os lugares possíveis, com um botão para cada um.",
+    pt: "Só por isso não sei dizer onde você está. `/timezone {}` mostra os lugares possíveis, com um botão cada.",
     es: "Solo por eso no sé decir dónde estás. `/timezone {}` muestra los lugares posibles, con un botón cada uno.",
 };
 

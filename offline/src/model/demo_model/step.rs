@@ -40,7 +40,7 @@ const FAILED: Words =
     Words { en: "I could not do that: {}.", pt: "Não consegui fazer isso: {}.", es: "No pude hacerlo: {}." };
 const UNREADABLE: Words = Words {
     en: "the tool did not say why",
-    pt: "a ferramenta não disse porquê",
+    pt: "a ferramenta não disse por quê",
     es: "la herramienta no dijo por qué",
 };
 

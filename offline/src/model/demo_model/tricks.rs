@@ -13,19 +13,19 @@ const POLE: &str = "iVBORw0KGgoAAAANSUhEUgAAAGAAAABgAgMAAACf9p+rAAAACVBMVEX////I
 
 const REACTED: Words = Words {
     en: "I left a 👍 on your message.",
-    pt: "Deixei um 👍 na mensagem.",
+    pt: "Deixei um 👍 na sua mensagem.",
     es: "Dejé un 👍 en tu mensaje.",
 };
 const PICTURE: Words =
     Words { en: "There is the picture.", pt: "Aí está a foto.", es: "Ahí está la foto." };
 const FILE: Words = Words {
     en: "There is the file, written just now.",
-    pt: "Aí está o ficheiro, escrito agora mesmo.",
+    pt: "Aí está o arquivo, escrito agora mesmo.",
     es: "Ahí está el archivo, escrito ahora mismo.",
 };
 const CHOSEN: Words = Words {
     en: "You chose **{}**. I waited for that, and would have waited over a restart too.",
-    pt: "A escolha foi **{}**. Esperei por ela, e teria esperado também depois de um reinício.",
+    pt: "Você escolheu **{}**. Esperei por isso, e teria esperado também depois de um reinício.",
     es: "Elegiste **{}**. Esperé por eso, y habría esperado también tras un reinicio.",
 };
 const APPROVED: Words = Words {
@@ -34,11 +34,11 @@ const APPROVED: Words = Words {
     es: "El mensaje está ahora arriba del chat. Eso cambia más que mis propios mensajes, por eso pregunté antes.",
 };
 const SERVICE: Words =
-    Words { en: "Which service shall it be?", pt: "Que serviço vai ser?", es: "¿Qué servicio va a ser?" };
+    Words { en: "Which service shall it be?", pt: "Qual serviço vai ser?", es: "¿Qué servicio va a ser?" };
 const SERVICES: Words = Words { en: "Cut|Shave|Wig", pt: "Corte|Barba|Peruca", es: "Corte|Afeitado|Peluca" };
 const ROLLED: Words = Words {
     en: "It shows {}. I looked that method up first, and may use it until `/new`.",
-    pt: "Saiu {}. Procurei primeiro como se lança um dado, e posso lançá-lo outra vez até `/new`.",
+    pt: "Deu {}. Procurei primeiro como se joga um dado, e posso jogar de novo até `/new`.",
     es: "Salió {}. Busqué primero cómo se tira un dado, y puedo volver a tirarlo hasta `/new`.",
 };
 

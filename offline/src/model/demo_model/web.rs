@@ -34,12 +34,12 @@ const WEATHER_QUERY: Words = Words { en: "weather", pt: "previsão do tempo", es
 const NEWS_QUERY: Words = Words { en: "news", pt: "notícias", es: "noticias" };
 const WEATHER_FOUND: Words = Words {
     en: "I searched for the weather{}. The demo's pages are made up, so this is no forecast:",
-    pt: "Procurei o tempo{}. As páginas da demo são inventadas, por isso isto não é uma previsão:",
+    pt: "Procurei o tempo{}. As páginas da demo são inventadas, então isto não é uma previsão:",
     es: "Busqué el tiempo{}. Las páginas de la demo son inventadas, así que esto no es un pronóstico:",
 };
 const FOUND: Words = Words {
     en: "This is what a search found. The demo's pages are made up, and a stand-in cannot weigh them:",
-    pt: "Isto é o que uma pesquisa encontrou. As páginas da demo são inventadas, e um substituto não sabe avaliá-las:",
+    pt: "Isto é o que uma busca encontrou. As páginas da demo são inventadas, e um substituto não sabe avaliá-las:",
     es: "Esto es lo que encontró una búsqueda. Las páginas de la demo son inventadas, y un sustituto no sabe valorarlas:",
 };
 

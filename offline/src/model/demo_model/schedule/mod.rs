@@ -37,23 +37,23 @@ const YESTERDAY: [&str; 3] = ["yesterday", "ontem", "ayer"];
 
 const NO_TIME: Words = Words {
     en: "When shall that be? Say for example: remind me tomorrow at 8 to call mum.",
-    pt: "Quando vai ser? Diga por exemplo: lembre-me amanhã às 8 de ligar à mãe.",
+    pt: "Quando vai ser? Diga por exemplo: lembre-me amanhã às 8 de ligar para a mãe.",
     es: "¿Cuándo va a ser? Di por ejemplo: recuérdame mañana a las 8 llamar a mamá.",
 };
 
 const ONE_TIME: Words = Words {
     en: "Say one time, such as: remind me tomorrow at 8 to call mum.",
-    pt: "Diga uma só hora, por exemplo: lembre-me amanhã às 8 de ligar à mãe.",
+    pt: "Diga uma só hora, por exemplo: lembre-me amanhã às 8 de ligar para a mãe.",
     es: "Di una sola hora, por ejemplo: recuérdame mañana a las 8 llamar a mamá.",
 };
 const NOTHING: Words = Words {
     en: "What shall I remind you of? Say for example: remind me tomorrow at 8 to call mum.",
-    pt: "Lembrar de quê? Diga por exemplo: lembre-me amanhã às 8 de ligar à mãe.",
+    pt: "De que devo lembrar? Diga por exemplo: lembre-me amanhã às 8 de ligar para a mãe.",
     es: "¿Qué te recuerdo? Di por ejemplo: recuérdame mañana a las 8 llamar a mamá.",
 };
 const NO_CLOCK: Words = Words {
     en: "{} is no time of day: the hours go to 23, the minutes to 59. Say it again with another time.",
-    pt: "{} não é hora do dia: as horas vão até 23, os minutos até 59. Diga outra vez com outra hora.",
+    pt: "{} não é hora do dia: as horas vão até 23, os minutos até 59. Diga de novo com outra hora.",
     es: "{} no es una hora del día: las horas llegan a 23, los minutos a 59. Dilo otra vez con otra hora.",
 };
 

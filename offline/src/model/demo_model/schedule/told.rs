@@ -17,7 +17,7 @@ const AGAIN: Words = Words {
 const SET: Words = Words { en: "It is set.", pt: "Está marcado.", es: "Está puesto." };
 const CHANGED: Words = Words {
     en: "It is changed. The next one is {}.",
-    pt: "Está alterado. A próxima vez é {}.",
+    pt: "Está mudado. A próxima vez é {}.",
     es: "Está cambiado. La próxima vez es {}.",
 };
 const PAUSED: Words = Words { en: "It is paused.", pt: "Está pausada.", es: "Está en pausa." };
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(set(&json!({"next": [monday]}), &english), "It is set for Monday at 09:00.");
         let daily = "It is set. The first one is Monday at 09:00.";
         assert_eq!(set(&json!({"next": [monday, tuesday]}), &english), daily);
-        let moved = "Está alterado. A próxima vez é segunda-feira às 09:00.";
+        let moved = "Está mudado. A próxima vez é segunda-feira às 09:00.";
         assert_eq!(changed(&json!({"next": [monday]}), &on_saturday(Language::Portuguese)), moved);
         assert_eq!(changed(&json!({"next": [monday], "state": "paused"}), &english), "It is paused.");
         let gone = json!({"cancelled": {"title": "Sing"}});
