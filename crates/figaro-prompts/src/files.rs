@@ -28,6 +28,37 @@ pub(super) struct Folder {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Files(Result<BTreeMap<String, Result<String, String>>, String>);
 
+/// Declares the files of one kind in a folder of the owner's, as they were at one moment: two are equal if nothing has changed
+/// between them.
+macro_rules! own_files {
+    ($(#[$doc:meta])* $name:ident of $folder:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $name($crate::files::Files);
+
+        impl $name {
+            /// Looks into a folder of them, which need not exist.
+            #[must_use]
+            pub fn of(folder: &std::path::Path) -> Self {
+                Self($folder.files(Some(folder)))
+            }
+
+            /// Those of a folder of prompts.
+            pub(crate) fn of_prompts(prompts: Option<&std::path::Path>) -> Self {
+                let folder = prompts.map(|prompts| prompts.join($folder.name));
+                Self($folder.files(folder.as_deref()))
+            }
+
+            /// Whether one of them has this name, without its ending.
+            #[must_use]
+            pub(crate) fn define(&self, name: &str) -> bool {
+                self.0.has(name)
+            }
+        }
+    };
+}
+pub(super) use own_files;
+
 /// A file that is to be read.
 #[derive(Debug)]
 pub(super) struct Source<'a> {

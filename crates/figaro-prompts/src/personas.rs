@@ -9,7 +9,7 @@ use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
-use super::files::{Fault, Files, Folder, Source, name_faults, parse};
+use super::files::{Fault, Folder, Source, name_faults, own_files, parse};
 use super::texts::Locales;
 use figaro_domain::chat::MAX_SETTING_CHARS;
 use figaro_domain::generation::Generation;
@@ -55,23 +55,12 @@ struct Words(ByLanguage<String>);
 /// The folder of an owner's personas, in the folder that the bot is started in.
 pub const PERSONAS_FOLDER: &str = "prompts/personas";
 
-/// The files of personas in a folder, as they were at one moment: two are equal if nothing has changed between them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PersonaFiles(Files);
+own_files! {
+    /// The files of personas in a folder, as they were at one moment: two are equal if nothing has changed between them.
+    PersonaFiles of FOLDER
+}
 
 impl PersonaFiles {
-    /// Looks into a folder of personas, which need not exist.
-    #[must_use]
-    pub fn of(folder: &Path) -> Self {
-        Self(FOLDER.files(Some(folder)))
-    }
-
-    /// The files of a folder of prompts.
-    pub(crate) fn of_prompts(prompts: Option<&Path>) -> Self {
-        let folder = prompts.map(|prompts| prompts.join(FOLDER.name));
-        Self(FOLDER.files(folder.as_deref()))
-    }
-
     /// The personas of these files and, where they have none of their name, those built in. `shown` is the folder as people are
     /// told it.
     ///
@@ -106,7 +95,7 @@ impl PersonaSet {
     /// Whether the persona of this name is as it comes with Figaro: no file of the owner's stands in its place.
     #[must_use]
     pub fn is_built_in(&self, name: &str) -> bool {
-        !self.files.0.has(name)
+        !self.files.define(name)
     }
 
     /// The files that they were read from.

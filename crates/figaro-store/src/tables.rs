@@ -33,124 +33,147 @@ use figaro_domain::turn::{ActiveTurn, ParkedTurn};
 use figaro_domain::undo::TurnUndo;
 use figaro_domain::usage::{Reservation, Spending};
 
-/// All tables of the store, as they stand in a snapshot.
-pub(super) struct Tables<'a> {
-    /// What they stand in.
-    pub(super) snapshot: &'a Snapshot<'a>,
+/// Declares all tables: each with its records and its stored name, which never changes.
+macro_rules! tables {
+    ($($(#[$doc:meta])* $table:ident: $record:ty = $name:expr;)+) => {
+        /// All tables of the store, as they stand in a snapshot.
+        pub(super) struct Tables<'a> {
+            /// What they stand in.
+            pub(super) snapshot: &'a Snapshot<'a>,
+            /// Secrets that never leave the store, among what is recorded of the store itself.
+            pub(super) store_secrets: Table<'a, String>,
+            $($(#[$doc])* pub(super) $table: Table<'a, $record>,)+
+        }
+
+        /// The stored names of all tables but [`META`].
+        pub(super) const NAMES: [&str; [$($name),+].len() + 1] = [$($name,)+ QUARANTINE];
+
+        impl<'a> Tables<'a> {
+            /// The tables of a snapshot.
+            pub(super) const fn of(snapshot: &'a Snapshot<'a>) -> Self {
+                Self {
+                    snapshot,
+                    store_secrets: Table::new(META, snapshot),
+                    $($table: Table::new($name, snapshot),)+
+                }
+            }
+        }
+    };
+}
+
+tables! {
     /// Updates not settled yet, by bot and id.
-    pub(super) inbox: Table<'a, Accepted>,
+    inbox: Accepted = "inbox";
     /// Settled updates, by bot and id.
-    pub(super) seen: Table<'a, ()>,
+    seen: () = "seen";
     /// The same updates by the time they were accepted, so that the oldest are found without a search.
-    pub(super) seen_by_time: Table<'a, ()>,
+    seen_by_time: () = "seen_by_time";
     /// The text of updates that could not be read, by bot and id, for some days; their ids are among the seen.
-    pub(super) unreadable: Table<'a, SetAside>,
+    unreadable: SetAside = "unreadable_updates";
     /// That something was erased since the files of the store were rewritten: one record.
-    pub(super) erasures: Table<'a, RewriteDue>,
+    erasures: RewriteDue = "erasures";
     /// The current session of a conversation.
-    pub(super) current: Table<'a, SessionId>,
+    current: SessionId = "current";
     /// Sessions by id.
-    pub(super) sessions: Table<'a, Session>,
+    sessions: Session = SESSIONS;
     /// The same sessions by conversation.
-    pub(super) sessions_of: Table<'a, ()>,
+    sessions_of: () = "sessions_of";
     /// Topics by conversation: whether Telegram made their title up and nobody has chosen another.
-    pub(super) untitled: Table<'a, bool>,
+    untitled: bool = "untitled";
     /// What is known of people, by person.
-    pub(super) profiles: Table<'a, UserProfile>,
+    profiles: UserProfile = "profiles";
     /// Messages by session and index.
-    pub(super) messages: Table<'a, Message>,
+    messages: Message = MESSAGES;
     /// The turn that runs in a conversation.
-    pub(super) turns: Table<'a, ActiveTurn>,
+    turns: ActiveTurn = "runs";
     /// Turns that wait for a person, by id.
-    pub(super) parked: Table<'a, ParkedTurn>,
+    parked: ParkedTurn = "parked";
     /// Tool calls by turn and order.
-    pub(super) calls: Table<'a, ToolCall>,
+    calls: ToolCall = "calls";
     /// Background by conversation and time.
-    pub(super) background: Table<'a, Inbound>,
+    background: Inbound = "overheard";
     /// The people who wrote in groups, by chat and person.
-    pub(super) people: Table<'a, Seen>,
+    people: Seen = "people";
     /// Replies on their way, by id.
-    pub(super) deliveries: Table<'a, Outgoing>,
+    deliveries: Outgoing = "deliveries";
     /// Messages of answers that are not whole yet, by turn and index.
-    pub(super) live: Table<'a, LiveMessage>,
+    live: LiveMessage = "live";
     /// Messages the bot sent, by chat and message: who speaks in each, which older versions did not keep.
-    pub(super) own: Table<'a, Option<Author>>,
+    own: Option<Author> = "own";
     /// The same messages by time, so that the oldest are found without a search.
-    pub(super) own_by_time: Table<'a, ()>,
+    own_by_time: () = "own_by_time";
     /// Notes by chat and id.
-    pub(super) notes: Table<'a, Note>,
+    notes: Note = "notes";
     /// Records in the forms of context packs, by chat and id.
-    pub(super) records: Table<'a, Record>,
+    records: Record = "records";
     /// Personas of chats' own, by chat and id.
-    pub(super) personas: Table<'a, OwnPersona>,
+    personas: OwnPersona = "personas";
     /// Messages that ask for the words of a persona, by chat and message.
-    pub(super) persona_questions: Table<'a, PersonaQuestion>,
+    persona_questions: PersonaQuestion = "persona_questions";
     /// Conversations outside Telegram, by their names.
-    pub(super) external: Table<'a, Conversation>,
+    external: Conversation = "external";
     /// The same names by conversation.
-    pub(super) external_names: Table<'a, String>,
+    external_names: String = "external_names";
     /// The number that the next of these conversations gets: one record.
-    pub(super) external_next: Table<'a, u32>,
+    external_next: u32 = "external_next";
     /// Settings by chat.
-    pub(super) chats: Table<'a, ChatConfig>,
+    chats: ChatConfig = "chats";
     /// What the model changed of settings, by turn.
-    pub(super) config_changes: Table<'a, ConfigChange>,
+    config_changes: ConfigChange = "config_changes";
     /// The one access list.
-    pub(super) access: Table<'a, AccessList>,
+    access: AccessList = "access";
     /// Strangers who were told that the bot is private, and when.
-    pub(super) strangers: Table<'a, DateTime<Utc>>,
+    strangers: DateTime<Utc> = "strangers";
     /// What was spent, by day, chat, person and model.
-    pub(super) spent: Table<'a, Spending>,
+    spent: Spending = "spent";
     /// What is set aside for calls under way, by id.
-    pub(super) reserved: Table<'a, Reservation>,
+    reserved: Reservation = "reserved";
     /// The days of whose caps owners have been told.
-    pub(super) told_of_caps: Table<'a, ()>,
+    told_of_caps: () = "told_of_caps";
     /// Tasks by id.
-    pub(super) tasks: Table<'a, Task>,
+    tasks: Task = "tasks";
     /// The same tasks by chat.
-    pub(super) tasks_of_chat: Table<'a, ()>,
+    tasks_of_chat: () = "tasks_of_chat";
     /// Those that may still run, by creator.
-    pub(super) tasks_of_user: Table<'a, ()>,
+    tasks_of_user: () = "tasks_of_user";
     /// Tasks by the time somebody has to look after them.
-    pub(super) tasks_by_wake: Table<'a, ()>,
+    tasks_by_wake: () = "tasks_by_wake";
     /// Tasks whose run is under way.
-    pub(super) leases: Table<'a, ()>,
+    leases: () = "claims";
     /// Tasks whose messages may show them as they were.
-    pub(super) stale_cards: Table<'a, ()>,
+    stale_cards: () = "stale_cards";
     /// How tasks ran, by task and order.
-    pub(super) task_runs: Table<'a, TaskRun>,
+    task_runs: TaskRun = "task_runs";
     /// Parts of the indexes of chats, as base64, by chat and order.
-    pub(super) index_blocks: Table<'a, String>,
+    index_blocks: String = "index_blocks";
     /// Messages that were edited since the index of their chat was made of them, by chat, session and index.
-    pub(super) index_edits: Table<'a, ()>,
+    index_edits: () = "index_edits";
     /// Vectors of messages, by the keys of the messages.
-    pub(super) vectors: Table<'a, StoredVector>,
+    vectors: StoredVector = "vectors";
     /// What messages were called where they were imported from, by id.
-    pub(super) imported: Table<'a, String>,
+    imported: String = "imported";
     /// Pins by chat and id.
-    pub(super) pins: Table<'a, Pin>,
+    pins: Pin = "pins";
     /// Summaries by session and the index of the first message that each covers.
-    pub(super) summaries: Table<'a, Summary>,
+    summaries: Summary = "summaries";
     /// The sessions in which summaries are to be made.
-    pub(super) summary_jobs: Table<'a, SummaryJob>,
+    summary_jobs: SummaryJob = "summary_jobs";
     /// Memories by person and id.
-    pub(super) memories: Table<'a, Memory>,
+    memories: Memory = "memories";
     /// Messages that facts are still to be taken from, by person and id.
-    pub(super) unread: Table<'a, Unread>,
+    unread: Unread = "unread";
     /// What became of messages that came in, by chat and message.
-    pub(super) received: Table<'a, Received>,
+    received: Received = "received";
     /// What turns did that can be taken back, by turn.
-    pub(super) undos: Table<'a, TurnUndo>,
+    undos: TurnUndo = "undos";
     /// The children of turns, by turn and id.
-    pub(super) children: Table<'a, ChildRun>,
+    children: ChildRun = "children";
     /// What children said and what their calls gave, by child and index.
-    pub(super) child_messages: Table<'a, Message>,
+    child_messages: Message = "child_messages";
     /// The audit log by place.
-    pub(super) audit: Table<'a, AuditEntry>,
+    audit: AuditEntry = "audit";
     /// Where the audit log ends, and where it begins once old entries have gone.
-    pub(super) audit_head: Table<'a, AuditHead>,
-    /// Secrets that never leave the store, among what is recorded of the store itself.
-    pub(super) store_secrets: Table<'a, String>,
+    audit_head: AuditHead = "audit_head";
 }
 
 /// An update in the inbox.
@@ -214,130 +237,3 @@ pub(super) const SESSIONS: &str = "sessions";
 
 /// The table of messages.
 pub(super) const MESSAGES: &str = "messages";
-
-/// The stored names of all other tables.
-pub(super) const NAMES: [&str; 57] = [
-    "inbox",
-    "seen",
-    "seen_by_time",
-    "unreadable_updates",
-    "erasures",
-    "current",
-    SESSIONS,
-    "sessions_of",
-    "untitled",
-    "profiles",
-    MESSAGES,
-    "runs",
-    "parked",
-    "calls",
-    "overheard",
-    "people",
-    "deliveries",
-    "live",
-    "own",
-    "own_by_time",
-    "notes",
-    "records",
-    "personas",
-    "persona_questions",
-    "external",
-    "external_names",
-    "external_next",
-    "chats",
-    "config_changes",
-    "access",
-    "strangers",
-    "spent",
-    "reserved",
-    "told_of_caps",
-    "tasks",
-    "tasks_of_chat",
-    "tasks_of_user",
-    "tasks_by_wake",
-    "claims",
-    "stale_cards",
-    "task_runs",
-    "index_blocks",
-    "index_edits",
-    "vectors",
-    "imported",
-    "pins",
-    "summaries",
-    "summary_jobs",
-    "memories",
-    "unread",
-    "received",
-    "undos",
-    "children",
-    "child_messages",
-    "audit",
-    "audit_head",
-    QUARANTINE,
-];
-
-impl<'a> Tables<'a> {
-    /// The tables of a snapshot.
-    pub(super) const fn of(snapshot: &'a Snapshot<'a>) -> Self {
-        Self {
-            snapshot,
-            inbox: Table::new("inbox", snapshot),
-            seen: Table::new("seen", snapshot),
-            seen_by_time: Table::new("seen_by_time", snapshot),
-            unreadable: Table::new("unreadable_updates", snapshot),
-            erasures: Table::new("erasures", snapshot),
-            current: Table::new("current", snapshot),
-            sessions: Table::new(SESSIONS, snapshot),
-            sessions_of: Table::new("sessions_of", snapshot),
-            untitled: Table::new("untitled", snapshot),
-            profiles: Table::new("profiles", snapshot),
-            messages: Table::new(MESSAGES, snapshot),
-            turns: Table::new("runs", snapshot),
-            parked: Table::new("parked", snapshot),
-            calls: Table::new("calls", snapshot),
-            background: Table::new("overheard", snapshot),
-            people: Table::new("people", snapshot),
-            deliveries: Table::new("deliveries", snapshot),
-            live: Table::new("live", snapshot),
-            own: Table::new("own", snapshot),
-            own_by_time: Table::new("own_by_time", snapshot),
-            notes: Table::new("notes", snapshot),
-            records: Table::new("records", snapshot),
-            personas: Table::new("personas", snapshot),
-            persona_questions: Table::new("persona_questions", snapshot),
-            external: Table::new("external", snapshot),
-            external_names: Table::new("external_names", snapshot),
-            external_next: Table::new("external_next", snapshot),
-            chats: Table::new("chats", snapshot),
-            config_changes: Table::new("config_changes", snapshot),
-            access: Table::new("access", snapshot),
-            strangers: Table::new("strangers", snapshot),
-            spent: Table::new("spent", snapshot),
-            reserved: Table::new("reserved", snapshot),
-            told_of_caps: Table::new("told_of_caps", snapshot),
-            tasks: Table::new("tasks", snapshot),
-            tasks_of_chat: Table::new("tasks_of_chat", snapshot),
-            tasks_of_user: Table::new("tasks_of_user", snapshot),
-            tasks_by_wake: Table::new("tasks_by_wake", snapshot),
-            leases: Table::new("claims", snapshot),
-            stale_cards: Table::new("stale_cards", snapshot),
-            task_runs: Table::new("task_runs", snapshot),
-            index_blocks: Table::new("index_blocks", snapshot),
-            index_edits: Table::new("index_edits", snapshot),
-            vectors: Table::new("vectors", snapshot),
-            imported: Table::new("imported", snapshot),
-            pins: Table::new("pins", snapshot),
-            summaries: Table::new("summaries", snapshot),
-            summary_jobs: Table::new("summary_jobs", snapshot),
-            memories: Table::new("memories", snapshot),
-            unread: Table::new("unread", snapshot),
-            received: Table::new("received", snapshot),
-            undos: Table::new("undos", snapshot),
-            children: Table::new("children", snapshot),
-            child_messages: Table::new("child_messages", snapshot),
-            audit: Table::new("audit", snapshot),
-            audit_head: Table::new("audit_head", snapshot),
-            store_secrets: Table::new(META, snapshot),
-        }
-    }
-}

@@ -1,13 +1,12 @@
 //! The agents there are at one moment, and the files that they are read from.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use super::advice::advice;
 use super::names::Names;
 use super::read::read;
-use crate::files::{Fault, Files, Folder};
+use crate::files::{Fault, Folder, own_files};
 use figaro_domain::agent::{Agent, DEFAULT_AGENT};
 use figaro_domain::chat::ChatConfig;
 use figaro_domain::task::SCHEDULED_AGENT;
@@ -25,23 +24,12 @@ const FOLDER: Folder = Folder {
     ],
 };
 
-/// The files of agents in a folder, as they were at one moment: two are equal if nothing has changed between them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentFiles(Files);
+own_files! {
+    /// The files of agents in a folder, as they were at one moment: two are equal if nothing has changed between them.
+    AgentFiles of FOLDER
+}
 
 impl AgentFiles {
-    /// Looks into a folder of agents, which need not exist.
-    #[must_use]
-    pub fn of(folder: &Path) -> Self {
-        Self(FOLDER.files(Some(folder)))
-    }
-
-    /// The files of a folder of prompts.
-    pub(crate) fn of_prompts(prompts: Option<&Path>) -> Self {
-        let folder = prompts.map(|prompts| prompts.join(FOLDER.name));
-        Self(FOLDER.files(folder.as_deref()))
-    }
-
     /// The agents of these files and, where they have none of their name, those built in. `shown` is the folder as people
     /// are told it. Without `names` any tool and any provider may be named.
     ///
@@ -58,12 +46,6 @@ impl AgentFiles {
         FOLDER
             .read(&self.0, FOLDER.name, |source| Ok::<_, Vec<Fault>>(advice(source.text)))
             .unwrap_or_default()
-    }
-
-    /// Whether one of them defines the agent of this name.
-    #[must_use]
-    pub(crate) fn define(&self, name: &str) -> bool {
-        self.0.has(name)
     }
 }
 

@@ -1,7 +1,6 @@
 //! The packs there are at one moment, and the files that they are read from.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use minijinja::Environment;
@@ -9,7 +8,7 @@ use minijinja::Environment;
 use super::read::read;
 use super::render::{Rendering, template_name};
 use super::template;
-use crate::files::{Files, Folder};
+use crate::files::{Folder, own_files};
 use figaro_domain::chat::ChatConfig;
 use figaro_domain::record::{Pack, Rules};
 
@@ -26,23 +25,12 @@ const FOLDER: Folder = Folder {
     ],
 };
 
-/// The files of packs in a folder, as they were at one moment: two are equal if nothing has changed between them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PackFiles(Files);
+own_files! {
+    /// The files of packs in a folder, as they were at one moment: two are equal if nothing has changed between them.
+    PackFiles of FOLDER
+}
 
 impl PackFiles {
-    /// Looks into a folder of packs, which need not exist.
-    #[must_use]
-    pub fn of(folder: &Path) -> Self {
-        Self(FOLDER.files(Some(folder)))
-    }
-
-    /// The files of a folder of prompts.
-    pub(crate) fn of_prompts(prompts: Option<&Path>) -> Self {
-        let folder = prompts.map(|prompts| prompts.join(FOLDER.name));
-        Self(FOLDER.files(folder.as_deref()))
-    }
-
     /// The packs of these files and, where they have none of their name, those built in. `shown` is the folder as people are told
     /// it.
     ///
@@ -60,12 +48,6 @@ impl PackFiles {
         }
         let packs = packs.into_iter().map(|(name, pack)| (name, Arc::new(pack))).collect();
         Ok(PackSet { packs, templates, files: self.clone() })
-    }
-
-    /// Whether one of them defines the pack of this name.
-    #[must_use]
-    pub(crate) fn define(&self, name: &str) -> bool {
-        self.0.has(name)
     }
 }
 
