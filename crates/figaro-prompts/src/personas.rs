@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 
 use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
@@ -199,6 +198,7 @@ impl<'de> Visitor<'de> for Read {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
 
     use tempfile::TempDir;
 
