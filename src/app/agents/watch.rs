@@ -44,7 +44,8 @@ impl OwnersFiles for AgentFolder {
         Some((files, self.names()))
     }
 
-    fn read(&self, (files, names): &Self::Seen) -> Result<AgentSet, String> {
+    fn read(&self, seen: &Self::Seen) -> Result<AgentSet, String> {
+        let (files, names) = seen;
         files.read(AGENTS_FOLDER, Some(names)).map_err(|faults| faults.join("\n"))
     }
 

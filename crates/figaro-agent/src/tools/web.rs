@@ -198,7 +198,8 @@ mod tests {
         assert_eq!(data["results"][1], second);
         let sources = [("Long title", "https://a.example/x?y=1"), ("http://b.example", "http://b.example")]
             .map(|(title, url)| Source { title: title.into(), url: url.into() });
-        assert_eq!(output.side_effects, SideEffects { sources: sources.to_vec(), ..SideEffects::default() });
+        let wanted = SideEffects { outside: true, sources: sources.to_vec(), ..SideEffects::default() };
+        assert_eq!(output.side_effects, wanted);
     }
 
     #[tokio::test]
