@@ -187,7 +187,7 @@ async fn a_call_that_was_under_way_when_its_turn_was_stopped_is_told_to_be_broke
     world.telegram.send(Say::new(BOB, BOB, "/why").reply_to(asked)).unwrap();
     let told = world.answers(BOB, before + 1).await.pop().unwrap();
     assert!(
-        text(&told).contains("The answer was stopped.") && text(&told).contains("Throw a dice: broken off"),
+        text(&told).contains("The answer was stopped.") && text(&told).contains("Roll the dice: broken off"),
         "{told}"
     );
 }

@@ -90,7 +90,10 @@ async fn names_lists_records_and_times_are_dealt_with_as_the_cards_say() {
         ("remind me yesterday at 5 to jump", "That time has passed"),
         ("remind me at 25:00 to sing", "25:00 is no time of day"),
         ("I am allergic to nuts.", "what is remembered about you"),
-        ("I live in Porto and I get up at 7:30", "Porto goes by the clocks of Lisbon (Europe/Lisbon)."),
+        (
+            "I live in Porto and I get up at 7:30",
+            "Porto is in the time zone Europe/Lisbon. Times here are too",
+        ),
         ("/memory", "[I live in Porto and I get up at 7:30]"),
         (
             "forget that I live in Porto and I get up at 7:30",

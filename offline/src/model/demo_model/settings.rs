@@ -46,14 +46,14 @@ const ZONE: Words = Words {
     pt: "Agora sigo os relógios de {}.",
     es: "Ahora sigo los relojes de {}.",
 };
-/// Of a place after which no zone is named, with the city of its zone.
+/// Of a place after which no zone is named.
 const BY_CLOCKS: Words = Words {
-    en: "{} Times here do too from now on.",
-    pt: "{} Agora os horários daqui também.",
-    es: "{} Ahora las horas de aquí también.",
+    en: "{}. Times here are too from now on.",
+    pt: "{}. Os horários daqui também, a partir de agora.",
+    es: "{}. Las horas de aquí también, a partir de ahora.",
 };
-const GOES_BY: Words =
-    Words { en: " goes by the clocks of ", pt: " segue os relógios de ", es: " sigue los relojes de " };
+const IN_ZONE: Words =
+    Words { en: " is in the time zone ", pt: " fica no fuso horário ", es: " está en la zona horaria " };
 
 const WHERE: Words = Words {
     en: "I cannot tell by that alone where you are. `/timezone {}` shows the places that it may be, with a button each.",
@@ -142,7 +142,7 @@ fn told(wanted: &Value, result: &Value, language: Language) -> String {
     if place.contains(|c: char| c.is_ascii_digit()) || place.eq_ignore_ascii_case(&city) || place == zone {
         return ZONE.with(language, zone);
     }
-    BY_CLOCKS.with(language, &format!("{}{}{city} ({zone}).", capital(place), GOES_BY.of(language)))
+    BY_CLOCKS.with(language, &format!("{}{}{zone}", capital(place), IN_ZONE.of(language)))
 }
 
 #[cfg(test)]
@@ -193,7 +193,7 @@ mod tests {
         let goes = |place: &str| {
             told(&json!({"timezone": place}), &json!({"timezone": "Europe/Lisbon"}), Language::English)
         };
-        assert!(goes("Porto").starts_with("Porto goes by the clocks of Lisbon (Europe/Lisbon)."));
+        assert!(goes("Porto").starts_with("Porto is in the time zone Europe/Lisbon. "));
         assert_eq!(goes("lisbon"), "Times here are in Europe/Lisbon from now on.");
     }
 }

@@ -29,9 +29,9 @@ const CHOSEN: Words = Words {
     es: "Elegiste **{}**. Esperé por eso, y habría esperado también tras un reinicio.",
 };
 const APPROVED: Words = Words {
-    en: "The message is at the top of the chat now. That changes more than my own messages, so I asked first.",
-    pt: "A mensagem está agora no topo do chat. Isso muda mais do que as minhas próprias mensagens, por isso perguntei antes.",
-    es: "El mensaje está ahora arriba del chat. Eso cambia más que mis propios mensajes, por eso pregunté antes.",
+    en: "The message is at the top of the chat now. That changes more than my own messages, so I ask first.",
+    pt: "A mensagem está agora no topo do chat. Isso muda mais do que as minhas próprias mensagens, por isso pergunto antes.",
+    es: "El mensaje está ahora arriba del chat. Eso cambia más que mis propios mensajes, por eso pregunto antes.",
 };
 const SERVICE: Words =
     Words { en: "Which service shall it be?", pt: "Qual serviço vai ser?", es: "¿Qué servicio va a ser?" };
@@ -134,7 +134,7 @@ pub(super) fn choose(question: &Question, results: &Results<'_>) -> Step {
         return Step::Say(CHOSEN.with(language, result["answer"].as_str().unwrap_or("?")));
     }
     let options: Vec<&str> = SERVICES.of(language).split('|').collect();
-    let payload = json!({"question": SERVICE.of(language), "options": options, "free": true});
+    let payload = json!({"question": SERVICE.of(language), "options": options});
     Step::call("action", json!({"type": "elicit", "payload": payload}))
 }
 

@@ -271,7 +271,7 @@ mod tests {
             of("sendPoll", &json!({"chat_id": -5, "question": "Where?", "options": [{"text": "Here"}]}));
         assert!(poll.lines().next().unwrap().ends_with("Send a poll: Where? · Here"), "{poll}");
         let dice = of("sendDice", &json!({}));
-        assert!(dice.lines().next().unwrap().ends_with("Throw a dice"), "{dice}");
+        assert!(dice.lines().next().unwrap().ends_with("Roll the dice"), "{dice}");
         let new = of("sendSomethingNew", &json!({}));
         assert!(new.lines().next().unwrap().ends_with("send something new"), "{new}");
     }
