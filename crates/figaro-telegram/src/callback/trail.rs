@@ -2,7 +2,7 @@
 //! leads back through. The table of commands reads and writes it; commands only mark their first cards, and the buttons that lead
 //! to those of others.
 
-use super::{Config, Data, DenyHere, MAX_BYTES, Start};
+use super::{Config, Data, DenyHere, MAX_BYTES, Privacy, Start};
 
 /// Parts the letters of the way from the data of the button.
 const END: char = '>';
@@ -18,10 +18,12 @@ pub enum ParentCard {
     Allow,
     /// The card of `/deny`.
     Deny,
+    /// The card of `/privacy`.
+    Privacy,
 }
 
 impl ParentCard {
-    const ALL: [Self; 4] = [Self::Start, Self::Config, Self::Allow, Self::Deny];
+    const ALL: [Self; 5] = [Self::Start, Self::Config, Self::Allow, Self::Deny, Self::Privacy];
 
     const fn letter(self) -> char {
         match self {
@@ -29,6 +31,7 @@ impl ParentCard {
             Self::Config => 'c',
             Self::Allow => 'a',
             Self::Deny => 'd',
+            Self::Privacy => 'p',
         }
     }
 
@@ -38,6 +41,7 @@ impl ParentCard {
             Self::Config => Config::Show.into(),
             Self::Allow => Start::Access.into(),
             Self::Deny => DenyHere::Show.into(),
+            Self::Privacy => Privacy.into(),
         }
     }
 }

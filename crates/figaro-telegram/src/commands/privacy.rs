@@ -8,7 +8,7 @@ use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
 use super::model::ChatModels;
-use crate::callback::{self, Export, Family, Forget};
+use crate::callback::{self, Export, Family, Forget, ParentCard};
 use crate::send::Button;
 use figaro_domain::conversation::KEPT_BACKGROUND;
 use figaro_prompts::texts::{Texts, fill};
@@ -68,8 +68,8 @@ impl Privacy {
         parts.push(fill(texts.privacy_seen(), &[("provider", &model.provider), ("model", &model.model)]));
         parts.push(texts.privacy_erase().to_owned());
         Ok(Card::titled(texts.privacy_title(), parts.join("\n\n")).row(vec![
-            Button::new(texts.button_export(), Export::Menu),
-            Button::new(texts.button_forget(), Forget::Menu),
+            Button::new(texts.button_export(), Export::Menu).through(ParentCard::Privacy),
+            Button::new(texts.button_forget(), Forget::Menu).through(ParentCard::Privacy),
         ]))
     }
 }

@@ -233,7 +233,8 @@ impl Zones {
                 let words = one_line(argument, WORDS_CHARS);
                 let complaint = fill(texts.zone_unknown(), &[("value", &words)]);
                 let clocks = self.clocks(asker);
-                let how = clocks.by_time(texts.zone_type(), self.default_zone);
+                let zone = self.settings.chat_config(asker.place.chat).await?.timezone;
+                let how = clocks.by_time(texts.zone_type(), zone.unwrap_or(self.default_zone));
                 Ok(Card::text(format!("{complaint} {how}"))
                     .rows(clocks.choices(&zone::guesses(clocks.language))))
             }

@@ -14,7 +14,7 @@ use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
 use super::sessions::card::View;
-use crate::callback::{Export as Button, Family, Privacy};
+use crate::callback::{Export as Button, Family};
 use crate::send::Button as Key;
 use figaro_base::ids::ChatId;
 use figaro_domain::chat::{ChatKind, Place};
@@ -54,10 +54,7 @@ impl Command for Export {
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
         Ok(match press.data.parse()? {
-            Button::Menu => {
-                let back = vec![Key::new(self.cards.texts(asker).button_back(), Privacy)];
-                Pressed::card(self.menu(asker).await.row(back))
-            }
+            Button::Menu => Pressed::card(self.menu(asker).await),
             Button::Session => self.session(asker).await?,
             Button::All => self.all(asker).await?,
         })
@@ -81,6 +78,7 @@ impl Export {
         Card::titled(texts.export_title(), texts.export_about())
             .row(session.into_iter().collect())
             .row(vec![Key::new(texts.button_everything(), Button::All)])
+            .first()
     }
 
     async fn session(&self, asker: &Asker) -> Result<Pressed, StoreError> {

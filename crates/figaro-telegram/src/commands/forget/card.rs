@@ -19,6 +19,7 @@ pub(super) fn menu(texts: &Texts, may_change: bool) -> Card {
     Card::titled(texts.forget_title(), texts.forget_about())
         .row(Some(session).filter(|_| may_change).into_iter().collect())
         .row(vec![Button::new(texts.button_everything(), Forget::AskAll)])
+        .first()
 }
 
 /// Asks whether something is to be forgotten; `back` is the list that it was chosen from.

@@ -14,8 +14,7 @@ use super::cards::Cards;
 use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
 use super::handles::Handles;
 use super::records;
-use crate::callback::{self, Family, Forget as Button, Page, SaidKey, Search};
-use crate::send::Button as Key;
+use crate::callback::{Family, Forget as Button, Page, SaidKey, Search};
 use figaro_agent::eraser::Eraser;
 use figaro_base::ids::SessionId;
 use figaro_domain::erasure::{Erasure, Forgotten, Said, SaidAt};
@@ -72,10 +71,7 @@ impl Command for Forget {
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let (asker, texts) = (press.asker, self.cards.texts(press.asker));
         Ok(match press.data.parse()? {
-            Button::Menu => {
-                let back = vec![Key::new(texts.button_back(), callback::Privacy)];
-                Pressed::card(card::menu(texts, self.cards.may_change(asker).await).row(back))
-            }
+            Button::Menu => Pressed::card(card::menu(texts, self.cards.may_change(asker).await)),
             Button::Keep => Pressed::card(Card::text(texts.forget_kept())),
             Button::AskSession => self.ask_session(asker).await?,
             Button::Session(id) => self.session(asker, id).await?,
