@@ -143,10 +143,7 @@ async fn what_is_told_is_kept_beside_the_reminder_behind_it() {
     let mut room = Room::private(&demo).await;
     for (said, words) in [
         ("call me Annie and wake me at 7", "⏰ wake up — once"),
-        (
-            "I live in Lisbon and wake me at 7",
-            "Times here are in Europe/Lisbon from now on.\n\nIt is set for ",
-        ),
+        ("I live in Lisbon and wake me at 7", "Times here are in Europe/Lisbon from now on.\n\nIt is set."),
         ("what do you know about me?", "You are Annie. You told me:\n\n• I live in Lisbon"),
         ("Moro em Lisboa e lembre-me amanhã às 9 de ligar ao Bob", "⏰ ligar ao Bob — once"),
         ("remind me at 8 tomorrow and the day after to run", "Say one time, such as"),

@@ -135,7 +135,7 @@ pub(in super::super) fn step(
         return Step::Say(cancelled.join("\n"));
     }
     if let Some(result) = last(results, "update_task") {
-        return Step::Say(told::changed(result, question));
+        return Step::Say(told::changed(result, question.language));
     }
     if matches!(change, Change::Edit { words: None, .. }) && is_unclear(question) {
         return Step::say(ONE_TIME, question);

@@ -140,8 +140,8 @@ pub(super) fn is_behind(question: &Question) -> bool {
 
 /// Makes the task that a message asks for.
 pub(super) fn new(question: &Question, results: &Results<'_>) -> Step {
-    if let Some(result) = last(results, "schedule_task") {
-        return Step::Say(told::set(result, question));
+    if last(results, "schedule_task").is_some() {
+        return Step::Say(told::set(question.language));
     }
     if YESTERDAY.iter().any(|day| question.says(day)) {
         return Step::say(PAST, question);

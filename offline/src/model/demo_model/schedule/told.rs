@@ -7,19 +7,9 @@ use super::super::language::{Language, Words};
 use super::super::question::Question;
 use super::super::step::{Results, Step, last};
 
-const ONCE: Words =
-    Words { en: "It is set for {}.", pt: "Está marcado para {}.", es: "Está puesto para {}." };
-const AGAIN: Words = Words {
-    en: "It is set. The first one is {}.",
-    pt: "Está marcado. A primeira vez é {}.",
-    es: "Está puesto. La primera vez es {}.",
-};
+// When it is, the card below says: it stays right when the task is changed.
 const SET: Words = Words { en: "It is set.", pt: "Está marcado.", es: "Está puesto." };
-const CHANGED: Words = Words {
-    en: "It is changed. The next one is {}.",
-    pt: "Está mudado. A próxima vez é {}.",
-    es: "Está cambiado. La próxima vez es {}.",
-};
+const CHANGED: Words = Words { en: "It is changed.", pt: "Está mudado.", es: "Está cambiado." };
 const PAUSED: Words = Words { en: "It is paused.", pt: "Está pausada.", es: "Está en pausa." };
 const CANCELLED: Words = Words { en: "Cancelled: {}", pt: "Cancelada: {}", es: "Cancelada: {}" };
 const LISTED: Words =
@@ -45,24 +35,15 @@ const DAYS: [Words; 7] = [
     Words { en: "Sunday", pt: "domingo", es: "domingo" },
 ];
 
-/// What a `schedule_task` result says.
-pub(super) fn set(result: &Value, question: &Question) -> String {
-    let language = question.language;
-    match next(result).as_slice() {
-        [] => SET.of(language).to_owned(),
-        [once] => ONCE.with(language, &said(once, question)),
-        [first, ..] => AGAIN.with(language, &said(first, question)),
-    }
+/// What is said once a task is made.
+pub(super) fn set(language: Language) -> String {
+    SET.of(language).to_owned()
 }
 
 /// What an `update_task` result says.
-pub(super) fn changed(result: &Value, question: &Question) -> String {
-    let language = question.language;
-    match next(result).first() {
-        _ if result["state"] == "paused" => PAUSED.of(language).to_owned(),
-        Some(first) => CHANGED.with(language, &said(first, question)),
-        None => SET.of(language).to_owned(),
-    }
+pub(super) fn changed(result: &Value, language: Language) -> String {
+    let words = if result["state"] == "paused" { PAUSED } else { CHANGED };
+    words.of(language).to_owned()
 }
 
 /// What a `cancel_task` result says.
@@ -98,10 +79,6 @@ pub(super) fn lines(result: &Value, question: &Question) -> String {
     };
     let tasks = result["tasks"].as_array().into_iter().flatten();
     tasks.map(line).collect::<Vec<_>>().join("\n")
-}
-
-fn next(result: &Value) -> Vec<&str> {
-    result["next"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
 /// A time as people say it, by the clocks that it was told by, which are those of whoever asks: `today at 09:00`.
@@ -158,14 +135,8 @@ mod tests {
 
     #[test]
     fn what_became_of_a_task_is_told() {
-        let (monday, tuesday) = ("2026-11-23T09:00:00+02:00", "2026-11-24T09:00:00+02:00");
-        let english = on_saturday(Language::English);
-        assert_eq!(set(&json!({"next": [monday]}), &english), "It is set for Monday at 09:00.");
-        let daily = "It is set. The first one is Monday at 09:00.";
-        assert_eq!(set(&json!({"next": [monday, tuesday]}), &english), daily);
-        let moved = "Está mudado. A próxima vez é segunda-feira às 09:00.";
-        assert_eq!(changed(&json!({"next": [monday]}), &on_saturday(Language::Portuguese)), moved);
-        assert_eq!(changed(&json!({"next": [monday], "state": "paused"}), &english), "It is paused.");
+        assert_eq!(changed(&json!({"next": []}), Language::Portuguese), "Está mudado.");
+        assert_eq!(changed(&json!({"state": "paused"}), Language::English), "It is paused.");
         let gone = json!({"cancelled": {"title": "Sing"}});
         assert_eq!(cancelled(&gone, Language::English), "Cancelled: Sing");
     }
