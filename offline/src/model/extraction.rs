@@ -80,13 +80,12 @@ pub(super) fn reply(request: &ModelRequest) -> Reply {
     Reply::text(&json!({"items": items}).to_string())
 }
 
-/// Whether a sentence begins as facts do.
+/// Whether a sentence begins as facts do, in letters of any size.
 pub(super) fn is_fact(sentence: &str) -> bool {
-    let is_one = |begin: &&str| match sentence.strip_prefix("i ") {
-        Some(rest) => begin.strip_prefix("I ").is_some_and(|begin| rest.starts_with(begin)),
-        None => sentence.starts_with(*begin),
-    };
-    FACTS.iter().any(is_one)
+    let lower = sentence.to_lowercase();
+    // Portuguese needs no subject.
+    let plain = lower.strip_prefix("eu ").unwrap_or(&lower);
+    FACTS.iter().any(|begin| plain.starts_with(&begin.to_lowercase()))
 }
 
 /// A fact without the request that stands behind it in the same sentence.
