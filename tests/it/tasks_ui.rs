@@ -430,6 +430,28 @@ async fn what_no_button_changes_is_said_in_a_reply_and_no_question_stays() {
 }
 
 #[tokio::test]
+async fn what_was_opened_to_edit_a_task_closes_once_the_change_is_said() {
+    let world = World::new().await;
+    let news = daily(ANN, ANN, "News", 3);
+    world.keep(&[&news]).await;
+    let bot = world.start().await;
+    let card = world.opened(ANN, ANN, "News").await;
+    world.press(ANN, &card, "Edit").await;
+    world.card(&card, "Edit: ⏰ News — every day", "✓ run once").await;
+    let asked = world.answers(ANN, 2).await.remove(1);
+    let change = json!({"task_id": news.id, "schedule": "30 7 * * *"});
+    world.when("every day at 7:30", Reply::call("update_task", change));
+    world.when("every day at 7:30", Reply::text("It is changed."));
+    world
+        .telegram
+        .send(Say::new(ANN, ANN, "every day at 7:30").reply_to(number(&asked["message_id"])))
+        .unwrap();
+    world.card(&card, "⏰ News — every day 07:30", "Edit").await;
+    world.is_gone(&asked).await;
+    assert_eq!(world.refused(), Vec::<String>::new(), "{}", bot.log());
+}
+
+#[tokio::test]
 async fn times_and_missed_runs_are_edited_by_buttons() {
     let world = World::new().await;
     let (news, call) = (daily(ANN, ANN, "News", 3), task(ANN, ANN, "Call mum", "in 2 hours", now()));

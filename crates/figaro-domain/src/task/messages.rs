@@ -42,6 +42,17 @@ impl Task {
         Some(())
     }
 
+    /// Closes what was opened to change it, now that it was changed in words: cards are drawn anew, and nothing is asked any more.
+    pub(super) fn close_opened(&mut self) {
+        for message in &mut self.messages {
+            message.shows = match message.shows {
+                Shows::Opened => Shows::Card,
+                Shows::Question => Shows::Answered,
+                shows @ (Shows::Card | Shows::Answered) => shows,
+            };
+        }
+    }
+
     /// Notes how a card was drawn; `None` if the message shows none.
     pub(super) fn drawn(&mut self, chat: ChatId, message: MessageId, print: u64) -> Option<()> {
         let is_card =

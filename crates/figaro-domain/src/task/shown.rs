@@ -37,6 +37,8 @@ pub enum Shows {
     Opened,
     /// The question what is to be different.
     Question,
+    /// The same once it was changed in words: the message is to be taken away.
+    Answered,
 }
 
 impl TaskMessage {

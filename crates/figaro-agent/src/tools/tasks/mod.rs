@@ -160,6 +160,7 @@ impl TaskTools {
             return Err(ToolError::ForModel("nothing is to change: give what is to be different".to_owned()));
         }
         if is_edit {
+            let edit = TaskEdit { in_words: true, ..edit };
             task = self.change(task.id, TaskChange::edit(edit), context).await?;
         }
         let is_paused = matches!(task.state, State::Paused(_));

@@ -61,8 +61,13 @@ impl CardKeeper {
             let (mut drawn, mut shown) = (Vec::new(), Vec::new());
             for task in &stale {
                 let mut is_shown = true;
-                for message in task.messages.iter().filter(|message| message.shows == Shows::Card) {
-                    match self.redraw(task, message).await {
+                for message in &task.messages {
+                    let kept = match message.shows {
+                        Shows::Card => self.redraw(task, message).await,
+                        Shows::Answered => self.take_away(message).await,
+                        Shows::Opened | Shows::Question => Ok(None),
+                    };
+                    match kept {
                         Ok(change) => drawn.extend(change.map(|change| (task.id, change))),
                         Err(Failed) => is_shown = false,
                     }
@@ -81,6 +86,12 @@ impl CardKeeper {
                 return Ok(false);
             }
         }
+    }
+
+    /// Deletes a question that was answered; gives what is to be noted of the message.
+    async fn take_away(&self, message: &TaskMessage) -> Result<Option<TaskChange>, Failed> {
+        self.sender.delete(message.chat, message.message).await;
+        Ok(Some(TaskChange::Hide(message.chat, message.message)))
     }
 
     /// Draws a card anew unless it already is as it should be; gives what is to be noted of the message.
