@@ -2,9 +2,10 @@
 
 use figaro_ledger::sum;
 use figaro_offline::model::Reply;
+use figaro_offline::telegram::Failure;
 use serde_json::Value;
 
-use crate::support::scene::{TEAM, labels, text};
+use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 
 const EVE: i64 = 13;
@@ -76,6 +77,24 @@ async fn what_an_answer_cost_is_shown_by_day_chat_person_and_model() {
     assert!(bot.stop().success());
     let spent = sum(&world.books().await);
     assert_eq!((spent.tokens, spent.nano_usd), (71_600, 54_240_000 + 200_000));
+}
+
+#[tokio::test]
+async fn somebody_who_has_written_in_a_group_alone_is_called_by_the_name_they_had_there() {
+    let world = World::new().await;
+    world.team();
+    let bot = world.priced().set("ACCESS", "open").spawn();
+    bot.ready().await;
+    world.telegram.fail(
+        "getChat",
+        Failure::Status { status: 400, description: "Bad Request: chat not found".into() },
+        9,
+    );
+    world.when("hello there", Reply::text("Hello, Bob.").usage(100, 100));
+    world.told(BOB, TEAM, "@figaro_bot hello there").await;
+    let card = world.ask("/usage").await;
+    world.press(ANN, &card, "By person").await;
+    world.shows(ANN, number(&card["message_id"]), "Bob █").await;
 }
 
 #[tokio::test]

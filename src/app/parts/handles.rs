@@ -67,6 +67,7 @@ pub(super) fn handles(
         languages: base.languages.clone(),
         admins: base.channel.clone(),
         vitals: base.vitals.clone(),
+        profiles: base.store.profiles(),
     };
     Handles {
         cards,

@@ -12,7 +12,7 @@ use crate::api::{AnswerCallbackQuery, GetChat};
 use crate::send::{Outgoing, Sender, Unsent};
 use figaro_agent::languages::Languages;
 use figaro_agent::outbound::Urgency;
-use figaro_base::ids::{ChatId, MessageId};
+use figaro_base::ids::{ChatId, MessageId, UserId};
 use figaro_base::telemetry::vitals::Vitals;
 use figaro_base::text::one_line;
 use figaro_domain::chat::{ChatConfig, Place};
@@ -20,7 +20,7 @@ use figaro_markup::File;
 use figaro_markup::Formatted;
 use figaro_policy::access::{Admins, Standing, may_change};
 use figaro_prompts::texts::Texts;
-use figaro_store::StoreError;
+use figaro_store::{ProfileStore, StoreError};
 
 /// The most characters of the words over a button; the Bot API takes 200.
 const TOAST_CHARS: usize = 190;
@@ -39,6 +39,8 @@ pub struct Cards {
     pub admins: Arc<dyn Admins>,
     /// Where failures of the store are noted.
     pub vitals: Arc<Vitals>,
+    /// The names of people as they had them when they last asked something.
+    pub profiles: ProfileStore,
 }
 
 impl Cards {
@@ -122,17 +124,22 @@ impl Cards {
         })
     }
 
-    /// The name that Telegram knows a chat or a person by, with their username; the number where it knows none.
+    /// The name that Telegram knows a chat or a person by, with their username; the number where nobody knows one.
     pub(crate) async fn name_of(&self, chat: ChatId) -> String {
         let (name, username) = self.names_of(chat).await;
         named(&name, username.as_deref())
     }
 
-    /// The same as two: the name, or the number where Telegram knows none, and the username.
+    /// The same as two: the name, or the number where nobody knows one, and the username. Of people who have written in groups
+    /// alone Telegram tells nothing, and their profile does.
     pub(crate) async fn names_of(&self, chat: ChatId) -> (String, Option<String>) {
         let known = self.sender.api.call(GetChat(json!({"chat_id": chat}))).await.unwrap_or(Value::Null);
         let text = |key: &str| known.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-        let Some(name) = text("title").or(text("first_name")) else { return (chat.to_string(), None) };
+        let Some(name) = text("title").or(text("first_name")) else {
+            let profile = self.profiles.find(&UserId::telegram(chat.0)).await.ok().flatten();
+            let names = profile.map(|profile| profile.names).filter(|names| !names.shown.is_empty());
+            return names.map_or_else(|| (chat.to_string(), None), |names| (names.shown, names.username));
+        };
         let last = text("last_name").map(|last| format!(" {last}")).unwrap_or_default();
         (format!("{name}{last}"), text("username").map(str::to_owned))
     }
