@@ -46,7 +46,7 @@ fn holds(bytes: &[u8]) -> bool {
 }
 
 /// The files in a folder that hold the secret.
-fn holding(folder: &Path) -> Vec<String> {
+pub fn holding(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -59,12 +59,12 @@ fn holding(folder: &Path) -> Vec<String> {
     found
 }
 
-fn data(world: &World) -> PathBuf {
+pub fn data(world: &World) -> PathBuf {
     world.folder.path().join("data")
 }
 
 /// Waits until the bot says that its files are rewritten so many times since it was made.
-async fn rewritten(bot: &Bot, times: usize) {
+pub async fn rewritten(bot: &Bot, times: usize) {
     let deadline = Instant::now() + TIMEOUT;
     while bot.log().matches(GONE).count() < times {
         assert!(Instant::now() < deadline, "{times} rewritings; the log:\n{}", bot.log());
@@ -87,14 +87,14 @@ async fn told(world: &World, who: i64, chat: i64, words: &str) -> i64 {
 }
 
 /// Somebody replies with a command, and gets a card.
-async fn replied(world: &World, who: i64, chat: i64, to: i64, command: &str) -> Value {
+pub async fn replied(world: &World, who: i64, chat: i64, to: i64, command: &str) -> Value {
     let before = world.bot_texts(chat).len();
     world.telegram.send(Say::new(who, chat, command).reply_to(to)).unwrap();
     world.answers(chat, before + 1).await.pop().unwrap()
 }
 
 /// A card after a press.
-async fn pressed(world: &World, who: i64, card: &Value, label: &str, shows: &str) -> Value {
+pub async fn pressed(world: &World, who: i64, card: &Value, label: &str, shows: &str) -> Value {
     world.press(who, card, label).await;
     world.shows(number(&card["chat"]["id"]), number(&card["message_id"]), shows).await
 }
@@ -653,4 +653,19 @@ async fn what_was_removed_before_all_was_forgotten_is_not_put_back() {
     world.caught_up().await;
     assert_eq!(holding(&data(&world)), [""; 0]);
     assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn a_command_that_pinned_words_is_forgotten_by_a_reply_to_it() {
+    let world = World::new().await;
+    let bot = start(&world, &[("ERASE_AFTER", "1")]).await;
+    let command = world.say(BOB, BOB, &format!("/pin {SECRET}")).message_id;
+    says(&world, BOB, "Pinned").await;
+    assert!(holds(next_request(&world, BOB, "what is pinned?").await.body.to_string().as_bytes()));
+    let card = replied(&world, BOB, BOB, command, "/forget").await;
+    pressed(&world, BOB, &card, "Forget", "• pins: 1").await;
+    assert!(!holds(next_request(&world, BOB, "and now?").await.body.to_string().as_bytes()));
+    rewritten(&bot, 1).await;
+    assert!(bot.stop().success());
+    assert_eq!(holding(&data(&world)), [""; 0]);
 }

@@ -48,6 +48,17 @@ pub enum SaidAt {
     Background(MessageId),
 }
 
+impl SaidAt {
+    /// Its number at Telegram, of one beside the bot.
+    #[must_use]
+    pub const fn background(&self) -> Option<MessageId> {
+        match self {
+            Self::Background(message) => Some(*message),
+            Self::Session(_) => None,
+        }
+    }
+}
+
 /// A message that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {

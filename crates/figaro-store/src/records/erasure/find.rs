@@ -89,7 +89,21 @@ fn beside(tables: &Tables<'_>, chat: ChatId, message: MessageId) -> Result<Optio
             return Ok(Some(beside_as_said(beside, message)));
         }
     }
-    Ok(None)
+    pinned(tables, chat, message)
+}
+
+/// The words that were pinned from a message that is kept nowhere else, such as a command.
+fn pinned(tables: &Tables<'_>, chat: ChatId, message: MessageId) -> Result<Option<Said>, Fault> {
+    let pins = tables.pins.scan(&key::chat(chat))?.map(|item| item.map(|(_, pin)| pin));
+    let mut pins = pins.filter(|pin| pin.as_ref().map_or(true, |pin| pin.telegram == Some(message)));
+    let Some(pin) = pins.next().transpose()? else { return Ok(None) };
+    Ok(Some(Said {
+        at: SaidAt::Background(message),
+        of: pin.author,
+        is_answer: false,
+        text: pin.content,
+        written_at: pin.created_at,
+    }))
 }
 
 /// The messages with some words, the newest first.

@@ -32,6 +32,8 @@ pub(super) struct ToErase {
     places: BTreeSet<(SessionId, u32)>,
     /// Messages beside the bot, with their keys.
     background: Vec<(Vec<u8>, Inbound)>,
+    /// The messages that are named by their numbers at Telegram, kept or not.
+    named: BTreeSet<MessageId>,
     /// Sessions that go as a whole.
     sessions: Vec<Session>,
     /// The turns whose questions go, or whose answers.
@@ -44,7 +46,10 @@ pub(super) struct ToErase {
 pub(super) fn find(store: &impl Looks, what: &Erasure, sessions: &[Session]) -> Result<ToErase, Fault> {
     let mut to_erase = ToErase::new(what);
     match what {
-        Erasure::Said(_, places) => to_erase.take_said(store, places, sessions)?,
+        Erasure::Said(_, places) => {
+            to_erase.named = places.iter().filter_map(SaidAt::background).collect();
+            to_erase.take_said(store, places, sessions)?;
+        }
         Erasure::Session(conversation, session) => {
             let found = store.look(|tables| session_list::one(tables, *conversation, *session))?;
             found.into_iter().try_for_each(|session| to_erase.take_session(store, session))?;
@@ -95,6 +100,7 @@ impl ToErase {
             messages: BTreeMap::new(),
             places: BTreeSet::new(),
             background: Vec::new(),
+            named: BTreeSet::new(),
             sessions: Vec::new(),
             turns: BTreeSet::new(),
             asked: BTreeSet::new(),
@@ -318,7 +324,8 @@ impl ToErase {
     /// The messages of Telegram that hold what goes.
     pub(super) fn telegram(&self) -> BTreeSet<MessageId> {
         let said = self.messages.values().flatten().flat_map(|message| message.telegram.iter().copied());
-        said.chain(self.background.iter().filter_map(|(_, message)| message.origin.message())).collect()
+        let beside = self.background.iter().filter_map(|(_, message)| message.origin.message());
+        said.chain(beside).chain(self.named.iter().copied()).collect()
     }
 
     /// What was stored before this time, UTC, has nothing of what goes; `None` where no message goes.
@@ -330,6 +337,7 @@ impl ToErase {
 
     /// Whether nothing goes.
     pub(super) fn is_empty(&self) -> bool {
-        self.messages.is_empty() && self.background.is_empty() && self.sessions.is_empty()
+        let has_none = self.background.is_empty() && self.named.is_empty();
+        self.messages.is_empty() && has_none && self.sessions.is_empty()
     }
 }
