@@ -31,14 +31,14 @@ pub(super) type FileText = Result<Option<String>, String>;
 /// A kind of files of the owner that a part of the bot is kept like.
 #[async_trait]
 pub(super) trait OwnersFiles: Send + Sync {
-    /// What `/status` and the log call them.
+    /// The name of this kind in `/status` and in the log.
     const KIND: &'static str;
     /// What is seen of them at once.
     type Seen: PartialEq + Clone + Send + Sync;
-    /// What was read of that and holds as a whole.
+    /// The outcome of reading that, which holds as a whole.
     type Read: Send;
 
-    /// What was seen when what holds now was taken.
+    /// The state they had when what holds now was taken.
     fn held(&self) -> Self::Seen;
 
     /// Looks at them; `None` where that fails.
@@ -50,7 +50,7 @@ pub(super) trait OwnersFiles: Send + Sync {
     /// All that is wrong, a line each, with the file and the place.
     fn read(&self, seen: &Self::Seen) -> Result<Self::Read, String>;
 
-    /// Whether what was read is other than what holds.
+    /// `true` if what was read is other than what holds.
     fn is_changed(&self, _read: &Self::Read) -> bool {
         true
     }
@@ -58,7 +58,7 @@ pub(super) trait OwnersFiles: Send + Sync {
     /// Has it hold. Gives what owners are told of it: a count or names, nothing where there are none.
     fn swap(&self, read: Self::Read) -> String;
 
-    /// What owners are told of a change, and of files that cannot be used: with `{file}`, and `{what}` or `{faults}`.
+    /// The words to owners about a change, and about files that cannot be used: with `{file}`, and `{what}` or `{faults}`.
     fn words(texts: &Texts) -> [&str; 2];
 
     /// Where they stand.
@@ -154,7 +154,7 @@ impl<F: OwnersFiles> Watch<F> {
     }
 }
 
-/// What owners are told of faults.
+/// Faults as owners are told of them.
 fn told(faults: &str) -> String {
     one_line(faults, TOLD)
 }

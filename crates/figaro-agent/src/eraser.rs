@@ -15,7 +15,7 @@ use figaro_domain::erasure::{Erasure, Forgotten};
 use figaro_memory::Chats;
 use figaro_store::{Store, StoreError};
 
-/// How long something that a button removed can be put back, unless its chat has something forgotten meanwhile.
+/// Time in which something that a button removed can be put back, unless its chat has something forgotten meanwhile.
 pub const UNDO: TimeDelta = TimeDelta::minutes(1);
 
 /// When chats last had something forgotten, as far as that can matter for what was removed. Cheap to clone; all clones are one.
@@ -30,7 +30,7 @@ impl Erasures {
         last.insert(chat, now);
     }
 
-    /// Whether a chat has had something forgotten at this time or since, within the last minute.
+    /// `true` if a chat has had something forgotten at this time or since, within the last minute.
     #[must_use]
     pub fn has_since(&self, chat: ChatId, time: DateTime<Utc>) -> bool {
         let last = self.0.lock();

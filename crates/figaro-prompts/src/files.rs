@@ -49,7 +49,7 @@ macro_rules! own_files {
                 Self($folder.files(folder.as_deref()))
             }
 
-            /// Whether one of them has this name, without its ending.
+            /// `true` if one of them has this name, without its ending.
             #[must_use]
             pub(crate) fn define(&self, name: &str) -> bool {
                 self.0.has(name)

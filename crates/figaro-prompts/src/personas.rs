@@ -91,7 +91,7 @@ impl PersonaSet {
         self.personas.values()
     }
 
-    /// Whether the persona of this name is as it comes with Figaro: no file of the owner's stands in its place.
+    /// `true` if the persona of this name is as it comes with Figaro: no file of the owner's stands in its place.
     #[must_use]
     pub fn is_built_in(&self, name: &str) -> bool {
         !self.files.define(name)

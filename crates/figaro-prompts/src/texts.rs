@@ -134,7 +134,7 @@ impl Texts {
         self.known_method(method).map_or_else(|| method_words(method), str::to_owned)
     }
 
-    /// What a method of the Bot API does; `None` where the language has no words for it, as for a tool that is no method.
+    /// Words for what a method of the Bot API does; `None` where the language has no words for it, as for a tool that is no method.
     #[must_use]
     pub fn known_method(&self, method: &str) -> Option<&str> {
         named(self.methods(), method)

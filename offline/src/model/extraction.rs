@@ -32,7 +32,7 @@ const FACTS: [&str; 22] = [
     "Soy alérgic",
     "Mi ",
 ];
-/// What stands between a fact and a request in the same sentence, and how such a request begins.
+/// Links between a fact and a request in the same sentence, and beginnings of such a request.
 const LINKS: [&str; 4] = [" and ", " e ", " y ", ", "];
 const REQUESTS: [&str; 14] = [
     "remind ",
@@ -51,7 +51,7 @@ const REQUESTS: [&str; 14] = [
     "avísame ",
 ];
 
-/// What begins a sentence that wants one forgotten.
+/// Beginnings of a sentence that wants one forgotten.
 const VERBS: [&str; 6] =
     ["forget that ", "forget ", "esqueça que ", "esquece que ", "olvida que ", "olvide que "];
 
@@ -80,7 +80,7 @@ pub(super) fn reply(request: &ModelRequest) -> Reply {
     Reply::text(&json!({"items": items}).to_string())
 }
 
-/// Whether a sentence begins as facts do, in letters of any size.
+/// `true` if a sentence begins as facts do, in letters of any size.
 pub(super) fn is_fact(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     // Portuguese needs no subject.

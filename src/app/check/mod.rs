@@ -108,7 +108,7 @@ fn broken_files(values: &Values, additions: &Additions, providers: &Providers) -
     all_said()
 }
 
-/// What the owner's files are like: rules, other MCP servers, prompts.
+/// The state of the owner's files: rules, other MCP servers, prompts.
 fn files(policy: &PolicySettings, servers: &ServersSettings, providers: &Providers) -> Vec<Finding> {
     let found = rules(policy).into_iter().chain(other_servers(servers));
     found.chain(prompts(servers, providers)).collect()

@@ -40,7 +40,7 @@ pub(super) struct Tools {
     pub(super) telegram: TelegramTools,
 }
 
-/// What erases for whoever asks, in Telegram or over HTTP.
+/// Erases for whoever asks, in Telegram or over HTTP.
 pub(super) fn eraser(base: &Base) -> Eraser {
     Eraser {
         store: base.store.clone(),

@@ -49,7 +49,7 @@ pub(super) fn rewriter(base: &Base) -> Rewriter {
     }
 }
 
-/// What has changes of the owner's files hold while the bot runs.
+/// Has changes of the owner's files hold while the bot runs.
 pub(in crate::app) struct Watches {
     policy: Watch<PolicyFile>,
     servers: Watch<ServersFile>,

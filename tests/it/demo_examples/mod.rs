@@ -67,42 +67,39 @@ fn wanted(example: &str) -> &'static str {
     ANSWERS.iter().find(|(names, _)| lower.contains(names)).map_or("", |(_, words)| words)
 }
 
+/// Sentences said one after another, each with part of its answer.
+const SAID: [(&str, &str); 22] = [
+    ("buy milk, bread and tea", "Noted for “shopping list”"),
+    ("remove milk from the shopping list", "Taken off “shopping list”: milk."),
+    ("take bread off the list", "Taken off “shopping list”: bread."),
+    ("add butter to the list", "Noted for “shopping list”: butter."),
+    ("forget the shopping list", "Taken off “shopping list”: "),
+    ("what time is it in Tokyo?", " there."),
+    ("remind me at 9am and 5pm to stretch", "Say one time, such as"),
+    ("call me Annie", "I call you Annie"),
+    ("what is my name?", "You are Annie."),
+    ("what do you know about me?", "You are Annie. I know nothing else yet"),
+    ("Tom got 8 in maths", "choose a pack in /records"),
+    ("what time is it?", "by the clock of this chat"),
+    ("remind me in 0 minutes to stretch", "That time has passed"),
+    ("remind me yesterday at 5 to jump", "That time has passed"),
+    ("remind me at 25:00 to sing", "25:00 is no time of day"),
+    ("I am allergic to nuts.", "what is remembered about you"),
+    ("I live in Porto and I get up at 7:30", "Porto is in the time zone Europe/Lisbon. Times here are too"),
+    ("/memory", "[I live in Porto and I get up at 7:30]"),
+    ("forget that I live in Porto and I get up at 7:30", "I take that out of what is remembered about you"),
+    ("/memory", "What I remember about you\n1 of at most 50"),
+    ("mute @robin for 10 minutes", "in groups only"),
+    ("What is on this picture?", "no picture and no file"),
+];
+
 #[tokio::test]
 async fn names_lists_records_and_times_are_dealt_with_as_the_cards_say() {
     let world = World::new().await;
     let recipe = recipe(&world).arg("--word-pause").arg("3").set("TELEGRAM_RATES", "off");
     let demo = Demo::start(world.folder.path(), &recipe).await;
     let mut room = Room::private(&demo).await;
-    for (said, words) in [
-        ("buy milk, bread and tea", "Noted for “shopping list”"),
-        ("remove milk from the shopping list", "Taken off “shopping list”: milk."),
-        ("take bread off the list", "Taken off “shopping list”: bread."),
-        ("add butter to the list", "Noted for “shopping list”: butter."),
-        ("forget the shopping list", "Taken off “shopping list”: "),
-        ("what time is it in Tokyo?", " there."),
-        ("remind me at 9am and 5pm to stretch", "Say one time, such as"),
-        ("call me Annie", "I call you Annie"),
-        ("what is my name?", "You are Annie."),
-        ("what do you know about me?", "You are Annie. I know nothing else yet"),
-        ("Tom got 8 in maths", "choose a pack in /records"),
-        ("what time is it?", "by the clock of this chat"),
-        ("remind me in 0 minutes to stretch", "That time has passed"),
-        ("remind me yesterday at 5 to jump", "That time has passed"),
-        ("remind me at 25:00 to sing", "25:00 is no time of day"),
-        ("I am allergic to nuts.", "what is remembered about you"),
-        (
-            "I live in Porto and I get up at 7:30",
-            "Porto is in the time zone Europe/Lisbon. Times here are too",
-        ),
-        ("/memory", "[I live in Porto and I get up at 7:30]"),
-        (
-            "forget that I live in Porto and I get up at 7:30",
-            "I take that out of what is remembered about you",
-        ),
-        ("/memory", "What I remember about you\n1 of at most 50"),
-        ("mute @robin for 10 minutes", "in groups only"),
-        ("What is on this picture?", "no picture and no file"),
-    ] {
+    for (said, words) in SAID {
         room.ask(said, words).await;
     }
     let card = room.ask("buy ham and cheese", "Noted for “shopping list”: ham, cheese.").await;
@@ -248,15 +245,15 @@ async fn said(room: &mut Room<'_>, texts: &Texts) {
 
 /// The examples of the card that changes a task: they change this one, and make no other.
 async fn changed(room: &mut Room<'_>, texts: &Texts, task: &Value) {
-    room.press(task, "Edit").await;
-    room.hears(id(task) - 1, "Edit: ", "the card that changes a task").await;
-    let asked = room.hears(id(task), "What should change", "the question of the card").await;
+    let mut last = id(task);
     // What is filled in is no example.
     for example in texts.quoted("task_edit_help").into_iter().filter(|words| !words.contains('{')) {
-        room.reply(&example, Some(id(&asked)), wanted(&example)).await;
+        room.press(task, "Edit").await;
+        room.hears(id(task) - 1, "Edit: ", "the card that changes a task").await;
+        let asked = room.hears(last, "What should change", "the question of the card").await;
+        last = id(&asked);
+        room.reply(&example, Some(last), wanted(&example)).await;
     }
-    let opened = room.hears(id(task) - 1, "Edit: ", "the card that is still open").await;
-    room.press(&opened, "‹ Back").await;
     let list = if texts.is_english() { "what is scheduled?" } else { "o que está agendado?" };
     let listed = room.ask(list, wanted(list)).await;
     assert_eq!(shown(&listed).matches('•').count(), 1, "one task, changed: {}", shown(&listed));

@@ -16,10 +16,10 @@ use figaro_store::ConversationStore;
 const PAGE_CHARS: usize = 6_000;
 /// What stands in the key of a later page, before the number of characters that come before it.
 const FROM: &str = "-from-";
-/// What stands in the result of a page before the key of the next one.
+/// Stands in the result of a page before the key of the next one.
 const NEXT: &str = "\"next_key\":\"session-";
 
-/// Whether these words give a key to look up: in place of what was left out of them, or for the page behind them.
+/// `true` if these words give a key to look up: in place of what was left out of them, or for the page behind them.
 pub(crate) fn has_key(words: &str) -> bool {
     key_in(words).is_some() || words.contains(NEXT)
 }

@@ -45,6 +45,10 @@ impl Task {
     /// Closes what was opened to change it, now that it was changed in words: cards are drawn anew, and nothing is asked any more.
     pub(super) fn close_opened(&mut self) {
         for message in &mut self.messages {
+            if message.shows == Shows::Opened {
+                // It shows something else than what was drawn last.
+                message.print = 0;
+            }
             message.shows = match message.shows {
                 Shows::Opened => Shows::Card,
                 Shows::Question => Shows::Answered,

@@ -64,7 +64,7 @@ impl Clocks<'_> {
             .first()
     }
 
-    /// How somebody can say where they are, with the time that these clocks show as the example: a fixed one would be the
+    /// Help for saying where somebody is, with the time that these clocks show as the example: a fixed one would be the
     /// time of no place for most of the hour.
     fn by_time(&self, how: &str, zone: Tz) -> String {
         fill(how, &[("time", &self.now.with_timezone(&zone).format("%H:%M").to_string())])

@@ -138,7 +138,7 @@ const PHRASES: [(Topic, &[&str]); 22] = [
     (Topic::Greet, &["who are you", "quem é você", "quem és", "quién eres"]),
 ];
 
-/// What begins a message that greets; elsewhere the words may be quoted.
+/// Beginnings of a message that greets; elsewhere the words may be quoted.
 const GREETINGS: [&str; 9] = [
     "hallo",
     "bonjour",

@@ -328,7 +328,7 @@ impl ToErase {
         said.chain(beside).chain(self.named.iter().copied()).collect()
     }
 
-    /// What was stored before this time, UTC, has nothing of what goes; `None` where no message goes.
+    /// The time, UTC, before which nothing that was stored has any of what goes; `None` where no message goes.
     pub(super) fn since(&self) -> Option<DateTime<Utc>> {
         let written = self.messages().map(|message| message.created_at);
         let first = written.chain(self.background.iter().map(|(_, message)| message.sent_at)).min();

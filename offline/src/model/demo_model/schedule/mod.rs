@@ -29,7 +29,7 @@ const FILLERS: [&str; 17] = [
     "a", "las", "e",
 ];
 
-/// What ends a statement that something else stands behind.
+/// Characters that end a statement with something else behind it.
 pub(super) const ENDS: [&str; 7] = [" and ", " e ", " y ", ", ", ". ", "! ", "; "];
 
 /// Days that have passed.
@@ -81,7 +81,7 @@ fn is_unclear(question: &Question) -> bool {
     when.is_unclear(&rest.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Whether an hour stands behind words that say when: `at 8 and 20`.
+/// `true` if an hour stands behind words that say when: `at 8 and 20`.
 fn goes_on(words: &[&str], used: &[bool]) -> bool {
     let is_hour = |word: &str| clock::number(word).is_some_and(|hour| hour < 24);
     let is_span = |at: usize| words.get(at).is_some_and(|word| when::unit(word).is_some());
@@ -126,14 +126,14 @@ pub(super) fn also(told: &str, question: &Question, results: &Results<'_>) -> St
     }
 }
 
-/// Whether what a message says before its request for a task tells a time of its own.
+/// `true` if what a message says before its request for a task tells a time of its own.
 fn tells_time_before(question: &Question, request: &Question) -> bool {
     let before = question.plain.len() - request.plain.len();
     let words: Vec<&str> = question.plain.iter().take(before).map(String::as_str).collect();
     !When::read(&words).0.is_empty()
 }
 
-/// Whether a message states something and asks for a task behind it.
+/// `true` if a message states something and asks for a task behind it.
 pub(super) fn is_behind(question: &Question) -> bool {
     behind(question).is_some_and(|request| !tells_time_before(question, &request))
 }

@@ -35,7 +35,7 @@ const DAYS: [Words; 7] = [
     Words { en: "Sunday", pt: "domingo", es: "domingo" },
 ];
 
-/// What is said once a task is made.
+/// The sentence once a task is made.
 pub(super) fn set(language: Language) -> String {
     SET.of(language).to_owned()
 }

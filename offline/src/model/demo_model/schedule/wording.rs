@@ -94,7 +94,7 @@ pub(super) fn orders(words: &[&str]) -> bool {
     order(&plain.iter().map(String::as_str).collect::<Vec<_>>()).is_some()
 }
 
-/// Whether the first words that ask for something are an order.
+/// `true` if the first words that ask for something are an order.
 pub(super) fn begins_with_order(words: &[&str]) -> bool {
     let plain: Vec<String> = words.iter().map(|word| plain(word)).collect();
     let plain = plain.iter().map(String::as_str).skip_while(|word| POLITE.contains(word)).collect::<Vec<_>>();
