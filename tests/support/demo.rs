@@ -127,11 +127,20 @@ impl Demo {
 
     /// Alex says something, and the bot's message with these words comes.
     pub async fn ask(&self, text: &str, answer: &str) {
-        let heard = self.event("message", |message| {
-            let is_it = message["chat"]["id"] == ALEX && message["from"]["is_bot"] == true;
-            (is_it && message["text"].as_str()?.contains(answer)).then_some(())
-        });
-        tokio::join!(heard, self.say(text));
+        // The page is open before anything is said: a quick answer would be gone by else.
+        let mut page = self.open().await;
+        self.say(text).await;
+        let heard = async {
+            loop {
+                let (event, message) = page.next().await;
+                let is_it = message["chat"]["id"] == ALEX && message["from"]["is_bot"] == true;
+                let words = message["text"].as_str().unwrap_or_default();
+                if event == "message" && is_it && words.contains(answer) {
+                    return;
+                }
+            }
+        };
+        tokio::time::timeout(TIMEOUT, heard).await.unwrap_or_else(|_| panic!("{text}: no `{answer}`"));
     }
 
     /// Alex says something in the private chat.

@@ -12,8 +12,8 @@ use crate::support::bot::Recipe;
 use crate::support::demo::{ALEX, Demo, recipe};
 use crate::support::output::refused;
 
-/// Part of what the offline model says to what it has no rule for.
-const UNKNOWN: &str = "knows only a few phrases";
+/// The end of what the offline model says to what it has no rule for: the answer is whole then.
+const UNKNOWN: &str = "or help for more.";
 
 fn kept(world: &World) -> Recipe {
     recipe(world).arg("--store").arg("kept")
