@@ -198,7 +198,7 @@ impl RecordStore {
                     task_records::put(tables, changes, Some(before), Some(&after))?;
                 }
                 for task in new {
-                    let made_in = [record.turns(), task.made_in.clone()].concat();
+                    let made_in = &record.turns() | &task.made_in;
                     let task = Task { record: Some(record.id), made_in, ..task.clone() };
                     task_records::put(tables, changes, None, Some(&task))?;
                 }

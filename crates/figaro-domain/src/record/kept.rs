@@ -73,10 +73,8 @@ impl Filled {
 impl Record {
     /// The turns that what stands in it may come from.
     #[must_use]
-    pub fn turns(&self) -> Vec<RunId> {
-        let turns: BTreeSet<RunId> =
-            self.fields.values().flat_map(Filled::origins).map(|one| one.turn).collect();
-        turns.into_iter().collect()
+    pub fn turns(&self) -> BTreeSet<RunId> {
+        self.fields.values().flat_map(Filled::origins).map(|one| one.turn).collect()
     }
 
     /// What stands in a field.

@@ -1,5 +1,7 @@
 //! What people and the model change of a task, beside whether it runs, and whether that makes it another one.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
@@ -20,7 +22,7 @@ pub struct TaskEdit {
     /// The addresses in it that not only the model wrote.
     pub addresses: Vec<String>,
     /// The turns that gave it these words.
-    pub made_in: Vec<RunId>,
+    pub made_in: BTreeSet<RunId>,
     /// When; with the zone that it was read in.
     pub schedule: Option<(Schedule, Tz)>,
     /// The zone, by someone who named it; without a schedule, the same times by its clocks. A single time that has passed
@@ -76,8 +78,12 @@ impl Task {
     }
 
     pub(super) fn edit(&mut self, edit: TaskEdit, now: DateTime<Utc>) {
-        self.title = edit.title.or(self.title.take());
+        if edit.title.is_some() && edit.prompt.is_some() {
+            // None of its words are left.
+            self.made_in.clear();
+        }
         self.made_in.extend(edit.made_in);
+        self.title = edit.title.or(self.title.take());
         if let Some(prompt) = edit.prompt {
             if prompt != self.prompt {
                 self.standing.clear();

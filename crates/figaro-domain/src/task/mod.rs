@@ -19,6 +19,8 @@ mod step;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
@@ -83,8 +85,8 @@ pub struct Task {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<String>,
     /// The turns that gave it its words: it is forgotten with the question of any of them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub made_in: Vec<RunId>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub made_in: BTreeSet<RunId>,
     /// The record that it reminds of; it may be gone by now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<RecordId>,
@@ -317,7 +319,7 @@ impl Task {
             title: None,
             prompt,
             addresses: Vec::new(),
-            made_in: Vec::new(),
+            made_in: BTreeSet::new(),
             record: None,
             standing: Vec::new(),
             schedule,

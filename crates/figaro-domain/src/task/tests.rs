@@ -241,6 +241,22 @@ fn an_edit_gives_new_times_and_a_zone_keeps_those_of_the_clock() {
 }
 
 #[test]
+fn a_task_knows_the_turns_that_its_words_are_from_once_each_and_no_others() {
+    let (first, second) = (RunId::new(), RunId::new());
+    let mut task = task("0 9 * * *", at(9, 0));
+    let mut edit = |title: Option<&str>, prompt: Option<&str>, turn: RunId| {
+        let (title, prompt) = (title.map(str::to_owned), prompt.map(str::to_owned));
+        let edit = TaskEdit { title, prompt, made_in: [turn].into(), ..TaskEdit::default() };
+        task.apply(TaskChange::edit(edit), at(9, 0)).unwrap();
+        task.made_in.clone()
+    };
+    assert_eq!(edit(Some("Sing"), None, first), [first].into());
+    assert_eq!(edit(Some("Sing"), None, first), [first].into());
+    assert_eq!(edit(None, Some("Sing loud."), second), [first, second].into());
+    assert_eq!(edit(Some("Dance"), Some("Dance."), second), [second].into());
+}
+
+#[test]
 fn a_guessed_zone_stays_a_guess_until_somebody_names_one() {
     let riga = Tz::Europe__Riga;
     let now = at(8, 0);

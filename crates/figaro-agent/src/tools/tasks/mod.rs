@@ -114,7 +114,7 @@ impl TaskTools {
         let agent = self.reader.agent(context, wanted.agent.as_deref())?;
         let title = read::title(wanted.title.as_deref());
         let task = Task::new(new, context.now);
-        let made_in = vec![context.run];
+        let made_in = [context.run].into();
         let task = Task { title, addresses, made_in, agent: agent.unwrap_or(task.agent), ..task };
         let full = |whose: &str, most: usize| {
             ToolError::ForModel(format!(
