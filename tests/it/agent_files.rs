@@ -137,7 +137,7 @@ impl World {
     }
 
     /// Waits until Ann's chat has so many messages of the bot with these words, and gives the last.
-    async fn owner_is_told(&self, words: &str, count: usize) -> String {
+    pub async fn owner_is_told(&self, words: &str, count: usize) -> String {
         let find = |view: &View<'_>| {
             let texts = view.bot_messages(ANN).into_iter();
             let told = texts.filter_map(|m| m["text"].as_str()).filter(|text| text.contains(words));

@@ -514,3 +514,26 @@ async fn personas_are_among_what_is_exported() {
     let personas: Vec<Value> = lines.filter(|line| line["table"] == "personas").collect();
     assert_eq!((personas.len(), &personas[0]["value"]["prompt"]), (1, &json!("Speak in verse.")));
 }
+
+#[tokio::test]
+async fn a_changed_file_of_a_persona_holds_from_the_next_turn_and_a_broken_one_changes_nothing() {
+    let world = World::new().await;
+    world.otherwise(Reply::text("Fine."));
+    let _bot = world.start_open().await;
+    world.prompt_file("personas/pirate.yaml", PIRATE);
+    world.owner_is_told("Your personas: pirate.", 1).await;
+    world.told(ANN, ANN, "/persona pirate").await;
+    let told = async |words: &str| world.request(ANN, ANN, words).await.instructions().to_owned();
+    assert!(told("first").await.contains("Talk like a pirate."));
+
+    world.prompt_file("personas/pirate.yaml", "name: pirate\nprompt: [\n");
+    let broken = world.owner_is_told("I cannot use the files of personas", 1).await;
+    assert!(broken.contains("prompts/personas/pirate.yaml:"), "{broken}");
+    assert!(text(&world.told(ANN, ANN, "/status").await).contains("prompts/personas/pirate.yaml"));
+    assert!(told("while broken").await.contains("Talk like a pirate."));
+
+    world.prompt_file("personas/pirate.yaml", &PIRATE.replace("a pirate.", "an admiral."));
+    world.owner_is_told("Your personas: pirate.", 2).await;
+    let now = told("mended").await;
+    assert!(now.contains("Talk like an admiral.") && !now.contains("Talk like a pirate."), "{now}");
+}
