@@ -61,7 +61,7 @@ pub(super) trait OwnersFiles: Send + Sync {
     /// The words to owners about a change, and about files that cannot be used: with `{file}`, and `{what}` or `{faults}`.
     fn words(texts: &Texts) -> [&str; 2];
 
-    /// Where they stand.
+    /// The path of the file or folder, as owners are told it.
     fn place(&self) -> String;
 }
 
@@ -125,7 +125,7 @@ impl<F: OwnersFiles> Watch<F> {
         let (read, file) = (self.files.read(seen), self.files.place());
         self.news.vitals.set_broken(F::KIND, read.as_ref().err().map(|faults| told(faults)).as_deref());
         match read {
-            // What they name has come or gone elsewhere, and nothing is said of it.
+            // A server that they name has come or gone, and nothing is said of it.
             Ok(read) if self.known.is_none() && !self.files.is_changed(&read) => {}
             Ok(read) => {
                 let what = self.files.swap(read);

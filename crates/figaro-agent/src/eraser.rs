@@ -67,7 +67,7 @@ impl Eraser {
         let chat = what.chat();
         let erasing = self.store.erasures();
         let forgotten = self.chats.without(chat, erasing.erase(what, self.clock.now())).await?;
-        // What waited in it was given up.
+        // Turns that waited in it were given up.
         self.parked.reload(by).await?;
         if let Forgotten::Done(_) = forgotten {
             self.erasures.note(chat, self.clock.now());

@@ -83,8 +83,8 @@ impl Folder {
         )
     }
 
-    /// What `read` makes of these files and, where there is none of their name, of those built in; by name. People are told their
-    /// names behind `shown`.
+    /// Reads these files and, where there is none of their name, those built in, each by `read`; gives them by name. People are told
+    /// the names of files behind `shown`.
     ///
     /// # Errors
     /// Everything that is wrong with any file, each with the file's name.

@@ -38,7 +38,7 @@ macro_rules! tables {
     ($($(#[$doc:meta])* $table:ident: $record:ty = $name:expr;)+) => {
         /// All tables of the store, as they stand in a snapshot.
         pub(super) struct Tables<'a> {
-            /// What they stand in.
+            /// The snapshot that all of them are read from.
             pub(super) snapshot: &'a Snapshot<'a>,
             /// Secrets that never leave the store, among what is recorded of the store itself.
             pub(super) store_secrets: Table<'a, String>,

@@ -308,7 +308,7 @@ fn after(words: &[&str]) -> Option<(usize, String)> {
     Some((length + 2, format!("in {count} {unit}{}", if count == 1 { "" } else { "s" })))
 }
 
-/// `1h`, `90min`.
+/// A count and its unit in one word: 1 and `hour` of `1h`, 90 and `minute` of `90min`.
 fn joined(word: &str) -> Option<(u32, &'static str)> {
     let (count, unit) = word.split_at(word.find(|c: char| !c.is_ascii_digit())?);
     let unit = match unit {
