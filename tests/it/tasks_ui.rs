@@ -15,6 +15,7 @@ use figaro_offline::telegram::{Failure, Say, Standing, View};
 use figaro_store::{TaskAdded, TaskLimits};
 use serde_json::{Value, json};
 
+use crate::support::calls::says;
 use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, TIMEOUT, World};
 
@@ -436,18 +437,20 @@ async fn what_was_opened_to_edit_a_task_closes_once_the_change_is_said() {
     world.keep(&[&news]).await;
     let bot = world.start().await;
     let card = world.opened(ANN, ANN, "News").await;
-    world.press(ANN, &card, "Edit").await;
-    world.card(&card, "Edit: ⏰ News — every day", "✓ run once").await;
-    let asked = world.answers(ANN, 2).await.remove(1);
-    let change = json!({"task_id": news.id, "schedule": "30 7 * * *"});
-    world.when("every day at 7:30", Reply::call("update_task", change));
-    world.when("every day at 7:30", Reply::text("It is changed."));
-    world
-        .telegram
-        .send(Say::new(ANN, ANN, "every day at 7:30").reply_to(number(&asked["message_id"])))
-        .unwrap();
-    world.card(&card, "⏰ News — every day 07:30", "Edit").await;
-    world.is_gone(&asked).await;
+    let half_past = json!({"task_id": news.id, "schedule": "30 7 * * *"});
+    let pause = json!({"task_id": news.id, "paused": true});
+    for (said, change, shows) in
+        [("every day at 7:30", half_past, "⏰ News — every day 07:30"), ("pause it", pause, "Paused")]
+    {
+        world.press(ANN, &card, "Edit").await;
+        world.card(&card, "Edit: ⏰ News — every day", "✓ run once").await;
+        let asked = says(&world, ANN, "What should change in “News”?").await;
+        world.when(said, Reply::call("update_task", change));
+        world.when(said, Reply::text("It is done."));
+        world.telegram.send(Say::new(ANN, ANN, said).reply_to(number(&asked["message_id"]))).unwrap();
+        world.card(&card, shows, "Edit").await;
+        world.is_gone(&asked).await;
+    }
     assert_eq!(world.refused(), Vec::<String>::new(), "{}", bot.log());
 }
 

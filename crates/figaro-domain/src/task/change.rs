@@ -52,6 +52,8 @@ pub enum TaskChange {
     Drawn(ChatId, MessageId, u64),
     /// A message is not about it any more.
     Hide(ChatId, MessageId),
+    /// What was opened to change it closes: it was changed in words.
+    CloseOpened,
 }
 
 /// A change that does not fit the state the task is in: somebody was faster, or it is over.
@@ -101,6 +103,7 @@ impl Task {
             TaskChange::Told => drop(self.tell.take().ok_or(NotNow)?),
             TaskChange::Show(message) => self.show(message).ok_or(NotNow)?,
             TaskChange::Drawn(chat, message, print) => self.drawn(chat, message, print).ok_or(NotNow)?,
+            TaskChange::CloseOpened => self.close_opened().ok_or(NotNow)?,
             TaskChange::Hide(chat, message) => {
                 self.message(chat, message).ok_or(NotNow)?;
                 self.hide(chat, message);

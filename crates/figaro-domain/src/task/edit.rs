@@ -38,8 +38,6 @@ pub struct TaskEdit {
     pub standing: Option<StandingChange>,
     /// The new rule for missed runs.
     pub if_missed: Option<IfMissed>,
-    /// Somebody said it in words, and pressed no button.
-    pub in_words: bool,
 }
 
 impl Task {
@@ -125,9 +123,6 @@ impl Task {
         }
         if let Some(if_missed) = edit.if_missed {
             self.if_missed = if_missed;
-        }
-        if edit.in_words {
-            self.close_opened();
         }
         self.failures = 0;
         self.updated_at = now;

@@ -42,19 +42,23 @@ impl Task {
         Some(())
     }
 
-    /// Closes what was opened to change it, now that it was changed in words: cards are drawn anew, and nothing is asked any more.
-    pub(super) fn close_opened(&mut self) {
+    /// Closes what was opened to change it, now that it was changed in words: cards are drawn anew, and nothing is asked any
+    /// more. `None` if nothing is open.
+    pub(super) fn close_opened(&mut self) -> Option<()> {
+        let mut closed = None;
         for message in &mut self.messages {
-            if message.shows == Shows::Opened {
-                // It shows something else than what was drawn last.
-                message.print = 0;
-            }
             message.shows = match message.shows {
-                Shows::Opened => Shows::Card,
+                Shows::Opened => {
+                    // It shows something else than what was drawn last.
+                    message.print = 0;
+                    Shows::Card
+                }
                 Shows::Question => Shows::Answered,
-                shows @ (Shows::Card | Shows::Answered) => shows,
+                Shows::Card | Shows::Answered => continue,
             };
+            closed = Some(());
         }
+        closed
     }
 
     /// Notes how a card was drawn; `None` if the message shows none.

@@ -160,7 +160,6 @@ impl TaskTools {
             return Err(ToolError::ForModel("nothing is to change: give what is to be different".to_owned()));
         }
         if is_edit {
-            let edit = TaskEdit { in_words: true, ..edit };
             task = self.change(task.id, TaskChange::edit(edit), context).await?;
         }
         let is_paused = matches!(task.state, State::Paused(_));
@@ -176,7 +175,10 @@ impl TaskTools {
 
     async fn change(&self, id: TaskId, change: TaskChange, context: &ToolContext) -> Result<Task, ToolError> {
         let changed = self.store.change(vec![(id, change)], Vec::new(), context.now).await?;
-        changed.into_iter().next().flatten().ok_or_else(gone)
+        let changed = changed.into_iter().next().flatten().ok_or_else(gone)?;
+        // The steps and the question on cards have done their part.
+        let closed = self.store.change(vec![(id, TaskChange::CloseOpened)], Vec::new(), context.now).await?;
+        Ok(closed.into_iter().next().flatten().unwrap_or(changed))
     }
 
     /// A live task of this chat by its id, or by the beginning of it, for someone who may change it.
