@@ -7,8 +7,9 @@ use figaro_offline::model::{Gate, Part, Reply};
 use figaro_offline::telegram::{Failure, Say, View};
 use serde_json::{Value, json};
 
+use crate::support::bot::Recipe;
 use crate::support::scene::{TEAM, number, text};
-use crate::support::{ANN, BOB, World};
+use crate::support::{ANN, BOB, Bot, World};
 
 /// Part of what is said to someone whose message is not kept.
 const NOT_KEPT: &str = "is not kept";
@@ -25,18 +26,23 @@ fn call(name: &str, arguments: Value) -> Part {
     Part::Call { name: name.to_owned(), arguments }
 }
 
+/// A bot that writes an answer to Bob until the gate opens.
+async fn answering(world: &World, recipe: &Recipe) -> (Bot, Gate) {
+    let (bot, gate) = (recipe.spawn(), Gate::new());
+    bot.ready().await;
+    world.when("number 0.", Reply::text("answer 0").behind(&gate));
+    world.say(BOB, BOB, "number 0.");
+    world.asks(1).await;
+    (bot, gate)
+}
+
 #[tokio::test]
 async fn twenty_messages_of_a_person_wait_and_the_rest_is_refused_once() {
     let world = World::new().await;
-    let bot = world.bot().set("ACCESS", "open").spawn();
-    bot.ready().await;
-    let gate = Gate::new();
-    world.when("number 0", Reply::text("answer 0").behind(&gate));
     for at in 1..=OF_PERSON {
         world.when(&format!("number {at}."), Reply::text(&format!("answer {at}")));
     }
-    world.say(BOB, BOB, "number 0.");
-    world.asks(1).await;
+    let (_bot, gate) = answering(&world, &world.bot().set("ACCESS", "open")).await;
     for at in 1..=OF_PERSON + 200 {
         world.say(BOB, BOB, &format!("number {at}."));
     }
@@ -63,12 +69,7 @@ async fn twenty_messages_of_a_person_wait_and_the_rest_is_refused_once() {
 async fn what_was_refused_is_not_answered_after_a_restart_and_what_was_accepted_is() {
     let world = World::new().await;
     let recipe = world.bot().set("ACCESS", "open");
-    let bot = recipe.spawn();
-    bot.ready().await;
-    let gate = Gate::new();
-    world.when("number 0.", Reply::text("answer 0").behind(&gate));
-    world.say(BOB, BOB, "number 0.");
-    world.asks(1).await;
+    let (bot, gate) = answering(&world, &recipe).await;
     for at in 1..=OF_PERSON + 30 {
         world.say(BOB, BOB, &format!("number {at}."));
     }
@@ -89,12 +90,7 @@ async fn what_was_refused_is_not_answered_after_a_restart_and_what_was_accepted_
 async fn what_was_refused_and_a_kill_kept_from_being_told_is_answered_after_all() {
     let world = World::new().await;
     let recipe = world.bot().set("ACCESS", "open");
-    let bot = recipe.spawn();
-    bot.ready().await;
-    let gate = Gate::new();
-    world.when("number 0.", Reply::text("answer 0").behind(&gate));
-    world.say(BOB, BOB, "number 0.");
-    world.asks(1).await;
+    let (bot, gate) = answering(&world, &recipe).await;
     world.telegram.fail("sendMessage", Failure::Hang, 1);
     for at in 1..=OF_PERSON + 1 {
         world.say(BOB, BOB, &format!("number {at}."));

@@ -118,3 +118,21 @@ async fn an_agent_that_names_the_tool_reads_what_can_be_noted_and_a_plain_turn_d
         assert!(tools(2).contains("risk_level") && tools(2).contains("moderate"), "{provider}: {}", tools(2));
     }
 }
+
+#[tokio::test]
+async fn a_name_that_was_noted_is_forgotten_with_its_own_question_and_no_other() {
+    let world = World::new().await;
+    let _bot = world.start().await;
+    noted(&world, "is it safe?", &[json!({"session_name": "Pumps of Riga"})]).await;
+    noted(&world, "what else is there?", &[]).await;
+    world.caught_up().await;
+    for (words, is_kept) in [("what else", true), ("it safe", false)] {
+        let card = world.told(ANN, ANN, &format!("/forget {words}")).await;
+        let question = labels(&card).into_iter().find(|label| !label.contains("Answer to")).unwrap();
+        world.press(ANN, &card, &question).await;
+        world.shows(ANN, number(&card["message_id"]), "Forget this message").await;
+        world.press(ANN, &card, "Forget").await;
+        world.shows(ANN, number(&card["message_id"]), "Forgotten").await;
+        assert_eq!(is_called(&world, "Pumps of Riga").await, is_kept, "{words}");
+    }
+}
