@@ -126,3 +126,33 @@ async fn an_erased_session_leaves_no_name_and_its_questions_are_none_of_telegram
         "{messages:?}"
     );
 }
+
+#[tokio::test]
+async fn other_sessions_are_recalled_after_one_was_erased_also_after_a_restart() {
+    /// Exchanges after which a block of the index was stored.
+    const EXCHANGES: usize = 130;
+    let world = World::new().await;
+    let keys = format!("app:{KEY}");
+    let small = [("HISTORY_TOKENS", "600"), ("SUMMARY_EVERY", "0"), ("API_KEYS", keys.as_str())];
+    let gateway = world.gateway_with(&small).await;
+    world.otherwise(Reply::text("She is in Zanzibar."));
+    let asks = async |gateway: &Gateway, words: &str| {
+        let asked = gateway.says(words).user("ann").session("work").send().await;
+        assert!(asked.status().is_success(), "{}", asked.text().await.unwrap());
+        let asked = world.asked();
+        asked.iter().rev().find(|one| one.user_text().contains(words)).unwrap().body.to_string()
+    };
+    asks(&gateway, "The code of the blue shed is 7301.").await;
+    gateway.told("travel").await;
+    for number in 0..EXCHANGES {
+        asks(&gateway, &format!("{number}: rain and wind")).await;
+    }
+    assert!(asks(&gateway, "the blue shed code, please?").await.contains("7301"));
+    assert_eq!(gateway.by_ann(Method::DELETE, "/v1/sessions/travel").text().await.0, 204);
+    for number in 0..EXCHANGES {
+        asks(&gateway, &format!("{number}. rain again")).await;
+    }
+    assert!(gateway.bot.stop().success());
+    let gateway = world.gateway_with(&small).await;
+    assert!(asks(&gateway, "blue shed: which code?").await.contains("7301"));
+}
