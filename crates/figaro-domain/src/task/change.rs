@@ -101,13 +101,10 @@ impl Task {
             }
             TaskChange::Settle(run, ended) => return self.settle(run, ended, now),
             TaskChange::Told => drop(self.tell.take().ok_or(NotNow)?),
-            TaskChange::Show(message) => self.show(message).ok_or(NotNow)?,
-            TaskChange::Drawn(chat, message, print) => self.drawn(chat, message, print).ok_or(NotNow)?,
-            TaskChange::CloseOpened => self.close_opened().ok_or(NotNow)?,
-            TaskChange::Hide(chat, message) => {
-                self.message(chat, message).ok_or(NotNow)?;
-                self.hide(chat, message);
-            }
+            shown @ (TaskChange::Show(_)
+            | TaskChange::Drawn(..)
+            | TaskChange::Hide(..)
+            | TaskChange::CloseOpened) => self.change_messages(shown).ok_or(NotNow)?,
         }
         Ok(None)
     }

@@ -1,7 +1,7 @@
 //! Which messages a task knows.
 
-use super::Task;
 use super::shown::{Shows, TaskMessage};
+use super::{Task, TaskChange};
 use figaro_base::ids::{ChatId, MessageId};
 
 /// So many messages of a task are known; the oldest are forgotten first, and stay as they were drawn.
@@ -26,9 +26,24 @@ impl Task {
         parts(self) == parts(other)
     }
 
+    /// Applies a change of the messages that show it; `None` if it does not fit, or is a change of something else.
+    pub(super) fn change_messages(&mut self, change: TaskChange) -> Option<()> {
+        match change {
+            TaskChange::Show(message) => self.show(message),
+            TaskChange::Drawn(chat, message, print) => self.drawn(chat, message, print),
+            TaskChange::CloseOpened => self.close_opened(),
+            TaskChange::Hide(chat, message) => {
+                self.message(chat, message)?;
+                self.hide(chat, message);
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
     /// Takes a message in, or what is different in it; the words above its card stay. `None` for one in another group than
     /// the task's: it was sent before that had got a new id.
-    pub(super) fn show(&mut self, message: TaskMessage) -> Option<()> {
+    fn show(&mut self, message: TaskMessage) -> Option<()> {
         if message.chat.is_group() && message.chat != self.place.chat {
             return None;
         }
@@ -44,7 +59,7 @@ impl Task {
 
     /// Closes what was opened to change it, now that it was changed in words: cards are drawn anew, and nothing is asked any
     /// more. `None` if nothing is open.
-    pub(super) fn close_opened(&mut self) -> Option<()> {
+    fn close_opened(&mut self) -> Option<()> {
         let mut closed = None;
         for message in &mut self.messages {
             message.shows = match message.shows {
@@ -62,7 +77,7 @@ impl Task {
     }
 
     /// Notes how a card was drawn; `None` if the message shows none.
-    pub(super) fn drawn(&mut self, chat: ChatId, message: MessageId, print: u64) -> Option<()> {
+    fn drawn(&mut self, chat: ChatId, message: MessageId, print: u64) -> Option<()> {
         let is_card =
             |one: &&mut TaskMessage| (one.chat, one.message, one.shows) == (chat, message, Shows::Card);
         self.messages.iter_mut().find(is_card)?.print = print;
